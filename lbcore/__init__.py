@@ -1,0 +1,42 @@
+"""Load balancing with many dispatchers, after Goren, Vargaftik and Moses.
+
+The public names. Each is loaded on first use, so `import lbcore as lb` is quick.
+"""
+
+from importlib import import_module
+
+__version__ = "0.1.0"
+
+_NAMES = {  # name -> the module that defines it
+    "Cluster": "cluster",
+    "ideal_workload": "waterfill",
+    "ideal_assignment": "waterfill",
+    "greedy_assignment": "waterfill",
+    "assignment_error": "waterfill",
+    "show": "notebook",
+    "check": "notebook",
+    "WaterPanel": "explore",
+    "HerdPanel": "explore",
+}
+_MODULES = ["waterfill", "cluster", "derivation", "figures", "explore", "publication", "notebook"]
+_KERNELS = ["waterfill"]  # modules that compile, or load compiled, when they are imported
+
+__all__ = [*_NAMES, *_MODULES, "warm"]
+
+
+def __getattr__(name):
+    if name in _NAMES:
+        return getattr(import_module(f"lbcore.{_NAMES[name]}"), name)
+    if name in _MODULES:
+        return import_module(f"lbcore.{name}")
+    raise AttributeError(f"module 'lbcore' has no name {name!r}; it has: {', '.join(sorted(__all__))}")
+
+
+def __dir__():
+    return sorted({*globals(), *__all__})
+
+
+def warm():
+    """Compile every kernel, or check that it is compiled; says what it compiles."""
+    for module in _KERNELS:
+        import_module(f"lbcore.{module}")

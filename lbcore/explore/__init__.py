@@ -1,0 +1,6 @@
+"""Panels: sliders over one live figure. Each has a pure `compute(settings)`, tested without a browser."""
+
+from lbcore.explore.herd import HerdPanel
+from lbcore.explore.water import WaterPanel
+
+__all__ = ["HerdPanel", "WaterPanel"]

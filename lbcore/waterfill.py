@@ -1,0 +1,321 @@
+"""If jobs were water: how high would it stand, and how much over each server?
+
+A server is a column as wide as its rate; the queue already in it is a floor of height queue / rate. Poured
+water finds one level. Letters of the papers: rates mu_s, queues q_s, arrivals a, level iwl.
+"""
+
+import heapq
+import math
+
+import numpy as np
+
+from lbcore.checks import (
+    ARRIVALS,
+    LARGEST_QUEUE,
+    LARGEST_RATE,
+    NO_RATE,
+    QUEUE,
+    RATE,
+    SMALLEST_RATE,
+    as_floats,
+    lay_out,
+    raise_fault,
+)
+from lbcore.compiled import kernel
+
+
+@kernel("int64(float64[::1])")
+def faulty_rate(rates):
+    """Code and place (code + 8 * server) of the first rate that breaks its rule, or 0."""
+    live = False
+    for s in range(rates.size):
+        if not (rates[s] == 0.0 or SMALLEST_RATE <= rates[s] <= LARGEST_RATE):
+            return RATE + 8 * s
+        live = live or rates[s] > 0.0
+    return 0 if live else NO_RATE
+
+
+@kernel("int64(float64[::1])")
+def faulty_queue(queues):
+    """Code and place (code + 8 * server) of the first queue that breaks its rule, or 0."""
+    fine = True
+    for s in range(queues.size):  # without a branch, so that it is vectorised
+        fine &= (queues[s] >= 0.0) & (queues[s] < LARGEST_QUEUE) & (queues[s] == np.floor(queues[s]))
+    if fine:
+        return 0
+    for s in range(queues.size):
+        if not (0.0 <= queues[s] < LARGEST_QUEUE and queues[s] == np.floor(queues[s])):
+            return QUEUE + 8 * s
+    return 0
+
+
+@kernel("int64(float64[:, ::1], float64[:, ::1], float64[::1], int64)")
+def find_fault(queues, rates, volumes, row):
+    """Code and place (code + 8 * (row * servers + server)) of the first fault in a row of a layout, or 0.
+
+    An argument of one row serves all rows and is looked at once, with row 0.
+    """
+    fault = 0
+    if row < rates.shape[0]:
+        fault = faulty_rate(rates[row])
+    if fault == 0 and row < queues.shape[0]:
+        fault = faulty_queue(queues[row])
+    if fault == 0 and row < volumes.size and not 0.0 <= volumes[row] <= LARGEST_QUEUE:
+        fault = ARRIVALS
+    return fault + 8 * queues.shape[1] * row if fault else 0
+
+
+@kernel("UniTuple(float64, 2)(float64[::1], float64[::1], float64, float64[::1], float64)")
+def wet_sums(queues, rates, half, heights, level):
+    """Sums of queues + half and of rates over the servers whose height is below the level.
+
+    Four sums side by side, in a fixed order: they do not wait for one another, and no fast-math is needed.
+    """
+    t0 = t1 = t2 = t3 = w0 = w1 = w2 = w3 = 0.0
+    full = queues.size - queues.size % 4
+    for s in range(0, full, 4):
+        t0 += (queues[s] + half) * (heights[s] < level)
+        t1 += (queues[s + 1] + half) * (heights[s + 1] < level)
+        t2 += (queues[s + 2] + half) * (heights[s + 2] < level)
+        t3 += (queues[s + 3] + half) * (heights[s + 3] < level)
+        w0 += rates[s] * (heights[s] < level)
+        w1 += rates[s + 1] * (heights[s + 1] < level)
+        w2 += rates[s + 2] * (heights[s + 2] < level)
+        w3 += rates[s + 3] * (heights[s + 3] < level)
+    for s in range(full, queues.size):
+        t0 += (queues[s] + half) * (heights[s] < level)
+        w0 += rates[s] * (heights[s] < level)
+    return (t0 + t1) + (t2 + t3), (w0 + w1) + (w2 + w3)
+
+
+@kernel("UniTuple(float64, 2)(float64[::1], float64[::1], float64, float64, float64[::1])")
+def water_level(queues, rates, half, volume, heights):
+    """Level of `volume` poured over heights (queues + half) / rates, and what lies under water; fills `heights`.
+
+    Newton's method on the poured volume, which is convex in the level: from the level with every server wet
+    it only falls, and stops when the set of wet servers does (ours; no sort as in the paper's Algorithm 3).
+    """
+    for s in range(queues.size):
+        heights[s] = (queues[s] + half) / rates[s] if rates[s] > 0.0 else np.inf
+    level = np.inf
+    while volume > 0.0:
+        floor, width = wet_sums(queues, rates, half, heights, level)
+        if width == 0.0:  # too little water to tell from none at this height
+            break
+        lower = (floor + volume) / width
+        if lower >= level:
+            return level, floor
+        level = lower
+    return np.min(heights), np.inf
+
+
+@kernel("void(float64[::1], float64[::1], float64, float64, float64[::1])")
+def depths(queues, rates, half, near, poured):
+    """rates * near - queues - half without cancellation: the product is error-free (Dekker's)."""
+    big = near * 134217729.0  # 2**27 + 1: splits a double into two halves whose products are exact
+    near_high = big - (big - near)
+    near_low = near - near_high
+    for s in range(queues.size):
+        big = rates[s] * 134217729.0
+        high = big - (big - rates[s])
+        low = rates[s] - high
+        product = rates[s] * near
+        error = ((high * near_high - product) + high * near_low + low * near_high) + low * near_low
+        poured[s] = (product - queues[s]) + error - half
+
+
+@kernel("float64(float64[::1], float64[::1], float64)")
+def correction(depth, rates, volume):
+    """What to add to a level, given the depths below it, for `volume` to stand there; Newton's method again."""
+    rise, falling = 0.0, False  # the first step may go up; from there it only falls
+    while True:
+        total = width = 0.0
+        for s in range(rates.size):
+            wet = (depth[s] + rates[s] * rise > 0.0) & (rates[s] > 0.0)
+            total += depth[s] if wet else 0.0
+            width += rates[s] if wet else 0.0
+        if width == 0.0 and falling:
+            return rise
+        closer = (volume - total) / width if width > 0.0 else np.inf
+        if falling and closer >= rise:
+            return rise
+        rise, falling = closer, True
+
+
+@kernel("float64(float64[::1], float64[::1], float64, float64, float64[::1], float64[::1])")
+def pour(queues, rates, half, volume, heights, poured):
+    """Fill `poured` with the water over each server, in sum `volume` > 0; return the level.
+
+    rates * level - queues cancels when long queues are nearly balanced and little is poured. Only then the
+    depths are found with an error-free product, and the level is corrected by what they leave over.
+    """
+    level, floor = water_level(queues, rates, half, volume, heights)
+    rise = 0.0
+    if floor > 4.0 * volume:  # else at most three bits cancel
+        depths(queues, rates, half, level, poured)
+        rise = correction(poured, rates, volume)
+        for s in range(queues.size):
+            poured[s] += rates[s] * rise
+    else:
+        for s in range(queues.size):
+            poured[s] = rates[s] * level - queues[s] - half
+    total = 0.0
+    for s in range(queues.size):
+        poured[s] = max(0.0, poured[s]) if rates[s] > 0.0 else 0.0
+        total += poured[s]
+    for s in range(queues.size):
+        poured[s] *= volume / total
+    return level + rise
+
+
+@kernel("int64(float64[:, ::1], float64[:, ::1], float64[::1], float64[::1])")
+def _levels(queues, rates, arrivals, levels):
+    heights = np.empty(queues.shape[1])
+    for row in range(levels.size):
+        fault = find_fault(queues, rates, arrivals, row)
+        if fault:
+            return fault
+        q, mu = queues[row % queues.shape[0]], rates[row % rates.shape[0]]
+        volume = arrivals[row % arrivals.size]
+        levels[row], _ = water_level(q, mu, 0.0, volume, heights)
+    return 0
+
+
+@kernel("int64(float64[:, ::1], float64[:, ::1], float64[::1], float64[:, ::1])")
+def _assignments(queues, rates, arrivals, assigned):
+    heights = np.empty(queues.shape[1])
+    for row in range(assigned.shape[0]):
+        fault = find_fault(queues, rates, arrivals, row)
+        if fault:
+            return fault
+        q, mu = queues[row % queues.shape[0]], rates[row % rates.shape[0]]
+        volume = arrivals[row % arrivals.size]
+        if volume > 0.0:
+            pour(q, mu, 0.0, volume, heights, assigned[row])
+        else:
+            assigned[row] = 0.0
+    return 0
+
+
+def ideal_workload(queues, rates, arrivals):
+    """How high would the load stand if jobs were water? The papers' iwl (SCD: Eq. 1, Algorithm 3).
+
+    Parameters
+    ----------
+    queues : array_like, shape (..., n)
+        Jobs waiting at each server at the start of the round; whole numbers.
+    rates : array_like, shape (n,) or (..., n)
+        Mean jobs a round each server can do; 0 = out of service.
+    arrivals : array_like, shape (...,)
+        All jobs of the round together, from 0 up; fractions are allowed.
+
+    Returns
+    -------
+    float64 or array, shape (...,)
+        Rounds of work at the least loaded server in use, once the arrivals are spread as evenly as can be.
+        With no arrivals, the smallest queue / rate.
+
+    Raises
+    ------
+    ValueError
+        Names the argument and the place that breaks its rule.
+
+    Notes
+    -----
+    Newton's method without a sort (ours): a few passes over the servers. In contrived cases (heights that
+    grow like factorials) it takes a pass a server. `lb.derivation.sorted_level` is the paper's Algorithm 3.
+    """
+    (q, mu, volumes), shape = lay_out(queues, rates, arrivals=arrivals)
+    levels = np.empty(math.prod(shape))
+    fault = _levels(q, mu, volumes, levels)
+    if fault:
+        raise_fault(fault, shape, q.shape[1], queues=queues, rates=rates, arrivals=arrivals)
+    return levels.reshape(shape) if shape else levels[0]
+
+
+def ideal_assignment(queues, rates, arrivals):
+    """How much water would stand over each server? The papers' iba (SCD: Eq. 1 and 2).
+
+    Parameters and errors are those of `ideal_workload`.
+
+    Returns
+    -------
+    array, shape (..., n)
+        Jobs, as fractions, that each server gets: max(0, rate * iwl - queue). They sum to the arrivals.
+    """
+    (q, mu, volumes), shape = lay_out(queues, rates, arrivals=arrivals)
+    assigned = np.empty((math.prod(shape), q.shape[1]))
+    fault = _assignments(q, mu, volumes, assigned)
+    if fault:
+        raise_fault(fault, shape, q.shape[1], queues=queues, rates=rates, arrivals=arrivals)
+    return assigned.reshape((*shape, -1))
+
+
+def greedy_assignment(queues, rates, jobs, counted=0.5):
+    """Where do whole jobs go if one all-seeing dispatcher places them one by one?
+
+    Each next job goes to the smallest (queue + placed so far + `counted`) / rate; ties to the faster server,
+    then to the first. `counted` is how much of the job itself is counted:
+
+    - 0.5 gives the whole-job assignment with the least weighted error (ours: adding a job at s changes that
+      error by (2 q_s + 2 k_s + 1) / mu_s - 2 iwl, and the steps at a server only grow);
+    - 1 is the paper's rule for a single dispatcher (SCD, section 3);
+    - 0 ranks servers as SED does.
+
+    Parameters
+    ----------
+    queues, rates : array_like, shape (n,)
+        As in `ideal_workload`.
+    jobs : int
+        Jobs to place.
+    counted : float, 0 to 1
+
+    Returns
+    -------
+    int64 array, shape (n,)
+        Jobs sent to each server; sums to `jobs`.
+    """
+    (q, mu), _ = lay_out(queues, rates)
+    if q.shape[0] != 1 or mu.shape[0] != 1:
+        raise ValueError(
+            f"queues {np.shape(queues)}, rates {np.shape(rates)}: give one state at a time, shape (n,)"
+        )
+    fault = find_fault(q, mu, np.zeros(1), 0)
+    if fault:
+        raise_fault(fault, (), q.shape[1], queues=queues, rates=rates)
+    if int(jobs) != jobs or jobs < 0:
+        raise ValueError(f"jobs = {jobs}: must be a whole number, at least 0")
+    if not 0 <= counted <= 1:
+        raise ValueError(f"counted = {counted}: must be from 0 (SED's ranking) to 1 (the paper's rule)")
+    sent = np.zeros(q.shape[1], dtype=np.int64)
+    line = [((q[0, s] + counted) / mu[0, s], -mu[0, s], s) for s in np.flatnonzero(mu[0])]
+    heapq.heapify(line)
+    for _ in range(int(jobs)):
+        _, _, s = line[0]
+        sent[s] += 1
+        heapq.heapreplace(line, ((q[0, s] + sent[s] + counted) / mu[0, s], -mu[0, s], s))
+    return sent
+
+
+def assignment_error(assigned, queues, rates, arrivals):
+    """How far is an assignment from the ideal? Squared distances of the loads from the iwl, weighted by rate.
+
+    SCD, Eq. 4: the sum over servers in use of mu_s * ((q_s + assigned_s) / mu_s - iwl)**2.
+
+    Parameters
+    ----------
+    assigned : array_like, shape (..., n)
+        Jobs each server gets.
+    queues, rates, arrivals
+        As in `ideal_workload`.
+
+    Returns
+    -------
+    float64 or array, shape (...,)
+        In jobs * rounds.
+    """
+    level = np.expand_dims(ideal_workload(queues, rates, arrivals), -1)
+    mu = as_floats("rates", rates)
+    live = mu > 0
+    gap = (as_floats("assigned", assigned) + as_floats("queues", queues)) / np.where(live, mu, 1.0) - level
+    return np.sum(np.where(live, mu * gap**2, 0.0), axis=-1)

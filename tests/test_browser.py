@@ -1,0 +1,122 @@
+"""Real JupyterLab in real Chromium: what a person sees and what the keyboard moves."""
+
+import lab
+import numpy as np
+import pytest
+
+from lbcore.explore import herd, water
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+def at(tmp_path_factory):
+    folder = lab.copy_suite(tmp_path_factory.mktemp("suite"))
+    with lab.jupyterlab(folder) as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def browser():
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as play:
+        browser = play.chromium.launch(executable_path=lab.chromium(), args=lab.CHROMIUM_ARGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def page(browser):
+    page = browser.new_page(viewport={"width": 1300, "height": 1600})
+    page.set_default_timeout(60_000)
+    page.errors = []
+    page.on("console", lambda message: message.type == "error" and page.errors.append(message.text))
+    page.on("pageerror", lambda error: page.errors.append(str(error)))
+    yield page
+    page.close()
+
+
+@pytest.mark.parametrize("name", ["00_start_here", "01_ideal_workload"])
+def test_not_yet_run_a_panel_shows_its_picture(page, at, name):
+    lab.open_notebook(page, at(f"notebooks/{name}.ipynb"))
+    picture = page.wait_for_selector(".jp-OutputArea-output img[alt*='columns']", timeout=30_000)
+    assert picture.evaluate("node => node.naturalWidth") > 500
+    text = page.inner_text(".jp-Notebook")
+    assert "Run ▸ Run All Cells to make this live" in text and "VBox(" not in text
+    assert page.errors == []
+
+
+def press(page, label, key, times):
+    """Press a key on the slider with this label."""
+    handle = page.locator(f".widget-slider:has(label:text-is('{label}')) .noUi-handle").first
+    handle.focus()
+    for _ in range(times):
+        page.keyboard.press(key)
+
+
+def wait_for_bars(page, expected):
+    page.wait_for_function(
+        """expected => {
+            const y = Array.from(document.querySelector('.js-plotly-plot').data[1].y);
+            return y.length === expected.length && y.every((v, i) => Math.abs(v - expected[i]) < 1e-9);
+        }""",
+        arg=[float(y) for y in expected],
+        timeout=15_000,
+    )
+
+
+def test_the_keyboard_moves_the_herd(page, at):
+    lab.open_notebook(page, at("notebooks/00_start_here.ipynb"))
+    lab.run_all(page)
+    page.wait_for_selector(".js-plotly-plot .bars", timeout=60_000)
+    rates, queues = herd.HerdPanel.RATES, herd.HerdPanel.QUEUES
+    wait_for_bars(page, herd.compute(queues, rates, 40, 1)["sent"] / np.array(rates))
+    press(page, "dispatchers", "ArrowRight", 3)
+    arrays = herd.compute(queues, rates, 40, 4)
+    wait_for_bars(page, arrays["sent"] / np.array(rates))
+    page.wait_for_function("document.querySelector('.lb-words').textContent.startsWith('4 dispatchers send')")
+    assert np.allclose(lab.bars(page, 2), arrays["level"])
+    assert page.locator(".js-plotly-plot").count() == 1
+    page.locator("button.widget-button:has-text('Reset')").click()
+    wait_for_bars(page, herd.compute(queues, rates, 40, 1)["sent"] / np.array(rates))
+    assert page.errors == []
+
+
+def test_typing_rates_saving_the_table_and_both_themes(page, at):
+    lab.open_notebook(page, at("notebooks/01_ideal_workload.ipynb"))
+    lab.run_all(page)
+    page.wait_for_selector(".js-plotly-plot .bars", timeout=60_000)
+    box = page.locator(".widget-text:has(label:text-is('rates (jobs/round)')) input")
+    box.fill("2, 5, 1, 3, 4")
+    box.press("Enter")
+    arrays = water.compute([2, 14, 1, 9, 6], [2, 5, 1, 3, 4], 12)
+    wait_for_bars(page, arrays["assigned"] / arrays["rates"])
+    with page.expect_download() as saving:
+        page.get_by_role("link", name="Save CSV").click()
+    lines = open(saving.value.path()).read().splitlines()
+    assert saving.value.suggested_filename == "water.csv"
+    assert lines[0] == "server,rates,queues,assigned" and len(lines) == 6
+    box.fill("2, 5, minus, 3, 4")
+    box.press("Enter")
+    page.wait_for_selector(".lb-error:has-text(\"rates[2] = 'minus': must be a number\")")
+    for theme in ("JupyterLab Light", "JupyterLab Dark"):
+        lab.set_theme(page, theme)
+        text, ground = page.evaluate(
+            """() => [getComputedStyle(document.querySelector('.js-plotly-plot .xtitle')).fill,
+                      getComputedStyle(document.querySelector('.jp-Notebook')).backgroundColor]"""
+        )
+        assert contrast(text, ground) >= 4.5, (theme, text, ground)  # WCAG AA
+    assert page.errors == []
+
+
+def contrast(one, other):
+    """WCAG's contrast ratio of two CSS colours."""
+
+    def luminance(colour):
+        parts = [float(x) / 255 for x in colour.split("(")[1].rstrip(")").split(",")[:3]]
+        linear = [x / 12.92 if x <= 0.04045 else ((x + 0.055) / 1.055) ** 2.4 for x in parts]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    low, high = sorted([luminance(one), luminance(other)])
+    return (high + 0.05) / (low + 0.05)

@@ -1,0 +1,110 @@
+"""Are the tests able to fail? Small wrong edits, in a copy, must each be noticed by a test that is no golden.
+
+The copy runs without compiling (NUMBA_DISABLE_JIT=1), which also shows that plain Python gives the same.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+
+
+@dataclass(frozen=True)
+class Mutation:
+    """Replace `old` by `new` in a module of lbcore; the tests and notebooks named must each fail."""
+
+    module: str
+    old: str
+    new: str
+    tests: tuple = ()
+    notebooks: tuple = ()
+
+    def __str__(self):
+        return f"{self.module}:{self.old}->{self.new}"
+
+
+MUTATIONS = [
+    Mutation("waterfill", "heights[s] < level", "heights[s] <= 0.9 * level", ("waterfill",), ("01",)),
+    Mutation("waterfill", "if floor > 4.0 * volume", "if False", ("waterfill",)),
+    Mutation("waterfill", "rise = correction(", "rise = 0 * correction(", ("waterfill",)),
+    Mutation(
+        "waterfill", "+ counted) / mu[0, s], -mu[0, s]", "+ counted) / mu[0, s], mu[0, s]", ("waterfill",)
+    ),
+    Mutation(
+        "waterfill",
+        "q[0, s] + sent[s] + counted",
+        "q[0, s] + counted",
+        ("waterfill", "explore"),
+        ("00",),
+    ),
+    Mutation("checks", "place % servers", "(place + 1) % servers", ("waterfill",)),
+    Mutation("cluster", "load * self.capacity / self.dispatchers", "load * self.capacity", ("cluster",)),
+    Mutation("derivation", "floors[wet] - level", "floors[wet]", ("waterfill",), ("01",)),
+    Mutation("derivation", "wet = q / mu < level", "wet = wet & (q / mu > 0)", ("waterfill",), ("01",)),
+    Mutation("figures", "base=base", "base=None", ("explore",)),
+    Mutation("figures", "(added, sent / rates", "(added, sent", ("explore",), ("00", "01")),
+    Mutation("explore/herd", "many * greedy", "greedy", ("explore",), ("00",)),
+    Mutation("explore/panel", "if not self._held:", "if True:", ("explore",)),
+    Mutation("explore/panel", "self._say(f", "raise ValueError(f", ("explore",), ("01",)),
+    Mutation("notebook", "<= tolerance", ">= tolerance", ("notebook",), ("01",)),
+    Mutation("compiled", "+ source +", "+", ("architecture",)),
+]
+
+
+def copy_with(folder, mutation):
+    for part in ("lbcore", "notebooks", "tests", "figures"):
+        shutil.copytree(ROOT / part, folder / part, ignore=shutil.ignore_patterns("__pycache__", "mine-*"))
+    for path in ROOT.iterdir():
+        if path.is_file():
+            shutil.copy(path, folder)
+    if mutation:
+        path = folder / "lbcore" / f"{mutation.module}.py"
+        assert mutation.old in path.read_text(), "the mutation no longer fits the code"
+        path.write_text(path.read_text().replace(mutation.old, mutation.new))
+
+
+def run(folder, tests, notebooks):
+    """Exit code and last lines of pytest on the copy, stopping at the first failure."""
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-k", "not golden"]
+    command += [f"tests/test_{name}.py" for name in tests]
+    if notebooks:
+        command += ["--nbval", "--nbval-current-env", "--nbval-sanitize-with", "tests/nbval.cfg"]
+        command += [
+            str(p.relative_to(folder)) for n in notebooks for p in (folder / "notebooks").glob(f"{n}*.ipynb")
+        ]
+    jit = {} if tests == ("architecture",) else {"NUMBA_DISABLE_JIT": "1"}
+    env = os.environ | {"PYTHONPATH": str(folder), "HYPOTHESIS_PROFILE": "mutation"} | jit
+    done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=600)
+    return done.returncode, done.stdout[-2000:] + done.stderr[-1000:]
+
+
+@pytest.mark.parametrize("mutation", MUTATIONS, ids=str)
+def test_a_wrong_edit_is_noticed(mutation, tmp_path):
+    copy_with(tmp_path, mutation)
+    for tests, notebooks in [((t,), ()) for t in mutation.tests] + [((), (n,)) for n in mutation.notebooks]:
+        code, told = run(tmp_path, tests, notebooks)
+        assert code == 1, f"{tests or notebooks} did not notice it\n{told}"
+
+
+def test_without_an_edit_nothing_fails(tmp_path):
+    """The control: what the mutations break passes in the copy, plain Python included."""
+    copy_with(tmp_path, None)
+    tests = {name for mutation in MUTATIONS for name in mutation.tests} - {"architecture"}
+    code, told = run(tmp_path, sorted(tests), ("0", "1"))
+    assert code == 0, told
+
+
+def test_every_notebook_and_module_is_mutated():
+    noticed = {prefix for mutation in MUTATIONS for prefix in mutation.notebooks}
+    assert {path.name[:2] for path in (ROOT / "notebooks").glob("*.ipynb")} == noticed
+    modules = {
+        str(p.relative_to(ROOT / "lbcore").with_suffix("")) for p in (ROOT / "lbcore").rglob("[!_]*.py")
+    }
+    # what has no line of its own to get wrong, or only draws what others compute
+    assert modules - {mutation.module for mutation in MUTATIONS} <= {"explore/water", "publication"}
