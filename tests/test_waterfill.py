@@ -89,6 +89,18 @@ def test_heights_that_grow_like_factorials_take_a_pass_each_and_end():
     assert lb.ideal_workload(heights, np.ones(17), 0.5) == 1.5
 
 
+@pytest.mark.parametrize("far", [0, 10**9])
+def test_a_large_cluster_starts_from_a_sample_and_ends_the_same(far):
+    """Every 20th server is sampled; with `far` those are nothing like the rest, so the start is no help."""
+    rng = np.random.default_rng(4)
+    queues, rates = rng.integers(0, 60, 20_000), rng.uniform(1, 10, 20_000)
+    queues[::20] += far
+    order = np.argsort(queues / rates)
+    levels = (2e4 + np.cumsum(queues[order])) / np.cumsum(rates[order])
+    by_sorting = levels[np.argmax(levels <= np.append((queues / rates)[order][1:], np.inf))]
+    assert lb.ideal_workload(queues, rates, 2e4) == pytest.approx(by_sorting, rel=20_000 * EPS)
+
+
 def test_shapes_broadcast():
     rng = np.random.default_rng(3)
     queues, rates, arrivals = (
