@@ -13,13 +13,30 @@ _NAMES = {  # name -> the module that defines it
     "ideal_assignment": "waterfill",
     "greedy_assignment": "waterfill",
     "assignment_error": "waterfill",
+    "scd_probabilities": "coordination",
+    "twf_probabilities": "coordination",
+    "estimate_arrivals": "coordination",
+    "draw_servers": "coordination",
+    "objective": "derivation",
     "show": "notebook",
     "check": "notebook",
     "WaterPanel": "explore",
     "HerdPanel": "explore",
+    "DistancePanel": "explore",
+    "SolverPanel": "explore",
 }
-_MODULES = ["waterfill", "cluster", "derivation", "figures", "explore", "publication", "notebook"]
-_KERNELS = ["waterfill"]  # modules that compile, or load compiled, when they are imported
+_MODULES = [
+    "waterfill",
+    "cluster",
+    "coordination",
+    "derivation",
+    "judge",
+    "figures",
+    "explore",
+    "publication",
+    "notebook",
+]
+_KERNELS = ["waterfill", "coordination"]  # modules that compile, or load compiled, when they are imported
 
 __all__ = [*_NAMES, *_MODULES, "warm"]
 

@@ -51,10 +51,10 @@ def lay_out(queues, rates, **volumes):
         The broadcast shape of the states, without the servers.
     """
     given = {"queues": as_floats("queues", queues), "rates": as_floats("rates", rates)}
-    for name, array in given.items():
+    for (name, array), typed in zip(given.items(), (queues, rates), strict=True):
         if array.ndim == 0 or array.shape[-1] == 0:
             raise ValueError(
-                f"{name} = {array}: must hold one number for each server, and at least one server"
+                f"{name} = {reprlib.repr(typed)}: must hold one number for each server, and at least one server"
             )
     servers = given["queues"].shape[-1]
     if given["rates"].shape[-1] != servers:

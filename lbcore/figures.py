@@ -97,3 +97,69 @@ def set_columns(figure, queues, rates, sent, level, col=1):
             ticktext=[str(s + 1) for s in live[::every]],
             range=[0, left[-1]],
         )
+
+
+DASHES = ("solid", "dash", "dot", "dashdot")
+COLOURS = ("#3b8fd4", "#d55e00", "#009e73", "#b06bb3")
+MARKS = ("circle", "square", "diamond", "triangle-up", "cross", "x")
+
+
+def curves(names, x, y, log=False, width=760, height=400):
+    """Empty figure with a curve a name, told apart by dash and colour, each with a mark for its special point."""
+    figure = make_subplots()
+    for place, name in enumerate(names):
+        colour = COLOURS[place % len(COLOURS)]
+        line = {"color": colour, "width": 2.5, "dash": DASHES[place % len(DASHES)]}
+        figure.add_scatter(name=name, mode="lines", line=line, legendgroup=name)
+    for place, name in enumerate(names):
+        marker = {"color": COLOURS[place % len(COLOURS)], "size": 13, "symbol": MARKS[place % len(MARKS)]}
+        figure.add_scatter(name=name, mode="markers", marker=marker, legendgroup=name, showlegend=False)
+    plain_layout(figure, width, height)
+    figure.update_xaxes(title_text=x)
+    figure.update_yaxes(title_text=y)
+    if log:
+        figure.update_xaxes(type="log", exponentformat="power")
+        figure.update_yaxes(type="log", exponentformat="power")
+    return figure
+
+
+def set_curves(figure, curves, special):
+    """Put x and y of each curve into what `curves` made, and a mark at one x of each."""
+    half = len(figure.data) // 2
+    with figure.batch_update():
+        for place, (name, (x, y)) in enumerate(curves.items()):
+            figure.data[place].update(x=x, y=y)
+            at = special.get(name)
+            chosen = [] if at is None else [list(x).index(at)]
+            figure.data[half + place].update(x=[x[i] for i in chosen], y=[y[i] for i in chosen])
+
+
+def pairs(names, x, y, width=760, height=360):
+    """Empty figure that compares two numbers a place: the first as a bar, the second as a cross."""
+    figure = make_subplots()
+    figure.add_bar(name=names[0], marker={**WATER, "line": {"color": TEXT, "width": 1}})
+    marker = {
+        "color": LEVEL["color"],
+        "size": 11,
+        "symbol": "x-thin",
+        "line": {"width": 3, "color": LEVEL["color"]},
+    }
+    figure.add_scatter(name=names[1], mode="markers", marker=marker)
+    plain_layout(figure, width, height)
+    figure.update_xaxes(title_text=x, showgrid=False, type="category")
+    figure.update_yaxes(title_text=y)
+    return figure
+
+
+def set_pairs(figure, bars, crosses):
+    """Put the two numbers a place, counted from 1, into what `pairs` made."""
+    places = [str(s + 1) for s in range(len(bars))]
+    with figure.batch_update():
+        for trace, y in zip(figure.data, (bars, crosses), strict=True):
+            trace.update(x=places, y=y)
+
+
+def add_drops(figure, x, y, col=1):
+    """Random drops in a picture of `columns`."""
+    marker = {"color": "#f2c14e", "size": 7, "symbol": "circle", "line": {"color": "#333333", "width": 1}}
+    figure.add_scatter(x=x, y=y, mode="markers", name="random drops", marker=marker, row=1, col=col)

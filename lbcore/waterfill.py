@@ -159,9 +159,35 @@ def correction(depth, rates, volume):
         rise, falling = closer, True
 
 
-@kernel("float64(float64[::1], float64[::1], float64, float64, float64[::1], float64[::1])")
-def pour(queues, rates, half, volume, heights, poured):
-    """Fill `poured` with the water over each server, in sum `volume` > 0; return the level.
+@kernel("float64(float64[::1], float64)")
+def exact_sum(values, most):
+    """Sum of numbers >= 0 that is at most about `most`, right to a last bit however many there are.
+
+    Adding and taking away a power of 2 cuts each number on one grid; on it every sum is exact.
+    """
+    unit = math.ldexp(1.0, math.frexp(most)[1])
+    h0 = h1 = h2 = h3 = low = 0.0
+    full = values.size - values.size % 4
+    for s in range(0, full, 4):
+        c0 = (values[s] + unit) - unit
+        c1 = (values[s + 1] + unit) - unit
+        c2 = (values[s + 2] + unit) - unit
+        c3 = (values[s + 3] + unit) - unit
+        h0 += c0
+        h1 += c1
+        h2 += c2
+        h3 += c3
+        low += ((values[s] - c0) + (values[s + 1] - c1)) + ((values[s + 2] - c2) + (values[s + 3] - c3))
+    for s in range(full, values.size):
+        cut = (values[s] + unit) - unit
+        h0 += cut
+        low += values[s] - cut
+    return ((h0 + h1) + (h2 + h3)) + low
+
+
+@kernel("float64(float64[::1], float64[::1], float64, float64, float64, float64[::1], float64[::1])")
+def pour(queues, rates, half, volume, total, heights, poured):
+    """Fill `poured` with the water over each server for `volume` > 0, scaled to sum to `total`; return the level.
 
     rates * level - queues cancels when long queues are nearly balanced and little is poured. Only then the
     depths are found with an error-free product, and the level is corrected by what they leave over.
@@ -172,16 +198,15 @@ def pour(queues, rates, half, volume, heights, poured):
         depths(queues, rates, half, level, poured)
         rise = correction(poured, rates, volume)
         for s in range(queues.size):
-            poured[s] += rates[s] * rise
+            depth = poured[s] + rates[s] * rise
+            poured[s] = depth if (depth > 0.0) & (rates[s] > 0.0) else 0.0
     else:
         for s in range(queues.size):
-            poured[s] = rates[s] * level - queues[s] - half
-    total = 0.0
+            depth = rates[s] * level - queues[s] - half
+            poured[s] = depth if (depth > 0.0) & (rates[s] > 0.0) else 0.0
+    scale = total / exact_sum(poured, volume)
     for s in range(queues.size):
-        poured[s] = max(0.0, poured[s]) if rates[s] > 0.0 else 0.0
-        total += poured[s]
-    for s in range(queues.size):
-        poured[s] *= volume / total
+        poured[s] *= scale
     return level + rise
 
 
@@ -208,7 +233,7 @@ def _assignments(queues, rates, arrivals, assigned):
         q, mu = queues[row % queues.shape[0]], rates[row % rates.shape[0]]
         volume = arrivals[row % arrivals.size]
         if volume > 0.0:
-            pour(q, mu, 0.0, volume, heights, assigned[row])
+            pour(q, mu, 0.0, volume, volume, heights, assigned[row])
         else:
             assigned[row] = 0.0
     return 0

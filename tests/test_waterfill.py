@@ -140,7 +140,7 @@ BAD = [
     (([1, 1], [1, 1], [3, float("nan")]), "arrivals[1] = nan: the arrivals"),
     (([[1, 1], [2, 2]], [1, 1], [[1], [-4]]), "arrivals[1, 0] = -4"),
     (([1, 1, 1], [1, 1], 1), "queues are 3 long, rates 2: both need one number for each server"),
-    ((3, [1], 1), "queues = 3.0: must hold one number for each server"),
+    ((3, [1], 1), "queues = 3: must hold one number for each server"),
     (([], [], 1), "must hold one number for each server, and at least one server"),
     (([[1, 2], [3]], [1, 1], 1), "queues = [[1, 2], [3]]: must be real numbers in rows of equal length"),
     ((["a"], [1], 1), "queues = ['a']: must be real numbers"),

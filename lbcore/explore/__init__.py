@@ -1,6 +1,8 @@
 """Panels: sliders over one live figure. Each has a pure `compute(settings)`, tested without a browser."""
 
+from lbcore.explore.distance import DistancePanel
 from lbcore.explore.herd import HerdPanel
+from lbcore.explore.solver import SolverPanel
 from lbcore.explore.water import WaterPanel
 
-__all__ = ["HerdPanel", "WaterPanel"]
+__all__ = ["DistancePanel", "HerdPanel", "SolverPanel", "WaterPanel"]
