@@ -99,8 +99,8 @@ def set_columns(figure, queues, rates, sent, level, col=1):
         )
 
 
-DASHES = ("solid", "dash", "dot", "dashdot")
-COLOURS = ("#3b8fd4", "#d55e00", "#009e73", "#b06bb3")
+DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
+COLOURS = ("#3b8fd4", "#d55e00", "#009e73", "#b06bb3", "#a08000")
 MARKS = ("circle", "square", "diamond", "triangle-up", "cross", "x")
 
 

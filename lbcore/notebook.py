@@ -40,7 +40,7 @@ def check(answer, truth, hint="", tolerance=1e-3):
     hint : str
         Printed with a wrong answer.
     tolerance : float
-        How far off an answer may be, relative to the largest value: answers are rounded by hand.
+        How far off an answer may be, relative to the largest value (at least 0.001): answers are rounded by hand.
     """
     if answer is None or answer is ...:
         print("Still blank: put your answer in place of None and run this cell again.")
@@ -58,6 +58,6 @@ def check(answer, truth, hint="", tolerance=1e-3):
     elif np.max(np.abs(given - right), initial=0) <= tolerance * max(
         1e-300, np.max(np.abs(right), initial=0)
     ):
-        print(f"{_GREEN} Right: {np.array2string(right, precision=4)}")
+        print(f"{_GREEN} Right.")
     else:
         print(f"{_AMBER} Not yet. {hint}".rstrip())

@@ -73,7 +73,7 @@ def random_drops():
     figure = figures.columns(sent="water: one job less than arrives")
     figures.set_columns(figure, raised, rates, water, level)
     figures.add_drops(figure, x, y)
-    figure.data[0].name = "queue and half a job"
+    figure.data[0].name, figure.data[2].name = "queue and half a job", "water level"
     return figure, pd.DataFrame({"server": servers + 1, "x": x, "y": y}), settings | {"drops": 60, "seed": 3}
 
 

@@ -19,11 +19,13 @@ FLOORS = [  # from the ground up; a module imports only from floors below its ow
     "compiled",
     "checks",
     "waterfill",
+    "assignment",
     "cluster",
     "coordination",
     "derivation",
     "judge",
     "figures",
+    "timing",
     "explore",
     "publication",
     "notebook",
@@ -67,7 +69,7 @@ def test_imports_run_only_downwards(path):
 
 
 def test_no_file_is_too_long_to_read_in_one_go():
-    assert max((path.read_text().count("\n"), str(path)) for path in SOURCES)[0] <= 330
+    assert max((path.read_text().count("\n"), str(path)) for path in SOURCES)[0] <= 300
 
 
 def test_twins_import_nothing_of_the_library():

@@ -84,6 +84,15 @@ def test_probabilities_are_those_of_exact_arithmetic(state, batch):
     assert off(p, [w / volume for w in water]) <= last_bits(state, batch)
 
 
+def test_probabilities_of_many_servers_sum_to_one():
+    rng = np.random.default_rng(7)
+    for n in (1_000, 100_000):
+        p = lb.scd_probabilities(rng.integers(0, 60, n), rng.uniform(1, 10, n), 3 * n)
+        assert abs(math.fsum(p) - 1) <= 4 * EPS
+    values = np.append(1.0, np.full(100_000, 1e-17))  # a plain sum stays at 1
+    assert lb.waterfill.exact_sum(values, 1.0) == math.fsum(values) > 1
+
+
 @given(states(rate=RATES, queue=st.integers(0, 1000), volume=JOBS))
 def test_optimality_conditions_hold(state):
     queues, rates, arrivals = state

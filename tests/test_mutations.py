@@ -34,10 +34,10 @@ MUTATIONS = [
     Mutation("waterfill", "if floor > 4.0 * volume", "if False", ("waterfill",)),
     Mutation("waterfill", "rise = correction(", "rise = 0 * correction(", ("waterfill",)),
     Mutation(
-        "waterfill", "+ counted) / mu[0, s], -mu[0, s]", "+ counted) / mu[0, s], mu[0, s]", ("waterfill",)
+        "assignment", "+ counted) / mu[0, s], -mu[0, s]", "+ counted) / mu[0, s], mu[0, s]", ("waterfill",)
     ),
     Mutation(
-        "waterfill",
+        "assignment",
         "q[0, s] + sent[s] + counted",
         "q[0, s] + counted",
         ("waterfill", "explore"),
@@ -47,6 +47,45 @@ MUTATIONS = [
     Mutation("cluster", "load * self.capacity / self.dispatchers", "load * self.capacity", ("cluster",)),
     Mutation("derivation", "floors[wet] - level", "floors[wet]", ("waterfill",), ("01",)),
     Mutation("derivation", "wet = q / mu < level", "wet = wet & (q / mu > 0)", ("waterfill",), ("01",)),
+    Mutation(
+        "coordination",
+        "0.5 * batch, arrivals",
+        "0.0 * batch, arrivals",
+        ("coordination",),
+        ("02", "03", "04"),
+    ),
+    Mutation("coordination", "arrivals - batch, 1.0", "arrivals, 1.0", ("coordination",), ("02", "03")),
+    Mutation("coordination", "2.0 * queues[s] + batch", "2.0 * queues[s]", ("coordination",)),
+    Mutation("coordination", "(1.0 + 4.0 * 2.0**-52)", "1.0", ("coordination",)),
+    Mutation(
+        "coordination", "rng.random(jobs) * volume", "rng.random(jobs) * 0.95 * volume", ("coordination",)
+    ),
+    Mutation("coordination", "dispatchers * own", "own", ("coordination",), ("02",)),
+    Mutation("waterfill", "(values[s] + unit) - unit", "values[s] * 0", ("coordination",)),
+    Mutation("derivation", "(a - beta) * p**2", "a * p**2", ("coordination",), ("02",)),
+    Mutation(
+        "derivation", "2 * iwl - (2 * q[s] + 1) / mu[s] >= lambda_0", "True", ("coordination",), ("04",)
+    ),
+    Mutation(
+        "derivation",
+        "-2.0 * (arrivals - 1), 0.0, 0.0",
+        "-2.0 * arrivals, 0.0, 0.0",
+        ("coordination",),
+        ("04",),
+    ),
+    Mutation(
+        "derivation", "pull[used]) / np.sum(mu[used])", "pull) / np.sum(mu)", ("coordination",), ("03",)
+    ),
+    Mutation("judge", "+ batch) / mu", ") / mu", ("coordination", "explore"), ("03",)),
+    Mutation("timing", "np.log(late / early)", "np.log(late)", ("explore",)),
+    Mutation("explore/distance", "(others * d).sum", "(others + d).sum", ("explore",), ("02",)),
+    Mutation(
+        "explore/solver",
+        'figures.set_pairs(self.figure, arrays["ours"]',
+        'figures.set_pairs(self.figure, arrays["rates"]',
+        ("explore",),
+        ("03",),
+    ),
     Mutation("figures", "base=base", "base=None", ("explore",)),
     Mutation("figures", "(added, sent / rates", "(added, sent", ("explore",), ("00", "01")),
     Mutation("explore/herd", "many * greedy", "greedy", ("explore",), ("00",)),
@@ -96,7 +135,7 @@ def test_without_an_edit_nothing_fails(tmp_path):
     """The control: what the mutations break passes in the copy, plain Python included."""
     copy_with(tmp_path, None)
     tests = {name for mutation in MUTATIONS for name in mutation.tests} - {"architecture"}
-    code, told = run(tmp_path, sorted(tests), ("0", "1"))
+    code, told = run(tmp_path, sorted(tests), ("00", "01", "02", "03"))  # 04 times a million servers
     assert code == 0, told
 
 

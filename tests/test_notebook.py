@@ -19,8 +19,8 @@ def test_show_gives_the_source_highlighted():
     [
         (None, "Still blank"),
         (..., "Still blank"),
-        (2.0, "✔ Right: 2."),
-        (2.0001, "✔ Right: 2."),
+        (2.0, "✔ Right."),
+        (2.0001, "✔ Right."),
         (2.1, "✘ Not yet. Think of water."),
         ("two", "✘ 'two' is not a number"),
         ([2, 2], "✘ The answer should have shape (), yours has (2,). Think of water."),

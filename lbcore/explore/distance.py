@@ -1,71 +1,71 @@
-"""The distance panel: what different ideas of 'close to the ideal' choose."""
+"""The distance panel: which probability is best depends on what 'close to the ideal' means."""
 
 import ipywidgets as widgets
 import numpy as np
 import pandas as pd
+from scipy import stats
 
 from lbcore import figures
 from lbcore.explore.panel import Panel
 from lbcore.waterfill import ideal_workload
 
-MEASURES = ("weighted squares (the paper's)", "squares", "absolute", "worst")
+MEASURES = ("squares by rate (the paper's)", "squares", "absolute", "worst server")
+CHANCES = np.linspace(0, 1, 201)
 
 
-def compute(queues, rates, jobs):
-    """Every split of whole jobs between two servers, and its distance from the ideal by four measures.
+def compute(fast, slow, queue, jobs):
+    """Expected distance from the ideal when each job goes to the first of three servers with probability p.
+
+    Server 1 has rate `fast` and `queue` jobs; servers 2 and 3 have rate `slow`, are idle, and share the other
+    jobs evenly at random. The expectation is summed in full, for each p of `CHANCES` and four measures.
 
     Returns
     -------
     dict
-        first: jobs to the first server; gaps: (2, jobs + 1) loads less iwl; errors: measure -> (jobs + 1,),
-        each divided by its largest value; best: measure -> jobs to the first server.
+        chances: (201,); expected: measure -> (201,), divided by its largest; best: measure -> its least p.
     """
-    mu = np.asarray(rates, float)[:, None]
-    first = np.arange(jobs + 1)
-    loads = (np.asarray(queues, float)[:, None] + [first, jobs - first]) / mu
-    gaps = loads - ideal_workload(queues, rates, jobs)
+    rates = np.array([fast, slow, slow], float)[:, None, None]
+    first, second = np.arange(jobs + 1)[:, None], np.arange(jobs + 1)
+    sent = np.stack(np.broadcast_arrays(first, second, jobs - first - second))
+    loads = (np.array([queue, 0, 0])[:, None, None] + sent) / rates
+    gaps = loads - ideal_workload([queue, 0, 0], rates[:, 0, 0], jobs)
     size = np.abs(gaps)
-    totals = [(mu * gaps**2).sum(axis=0), (gaps**2).sum(axis=0), size.sum(axis=0), size.max(axis=0)]
-    errors = {name: total / total.max() for name, total in zip(MEASURES, totals, strict=True)}
-    return {
-        "first": first,
-        "gaps": gaps,
-        "errors": errors,
-        "best": {n: int(np.argmin(e)) for n, e in errors.items()},
-    }
+    distances = [(rates * gaps**2).sum(axis=0), (gaps**2).sum(axis=0), size.sum(axis=0), size.max(axis=0)]
+    others = stats.binom.pmf(second, jobs - first, 0.5)  # how the others split what server 1 does not get
+    weights = stats.binom.pmf(first[:, 0], jobs, CHANCES[:, None])
+    expected = {n: weights @ (others * d).sum(axis=1) for n, d in zip(MEASURES, distances, strict=True)}
+    best = {name: float(CHANCES[np.argmin(values)]) for name, values in expected.items()}
+    return {"chances": CHANCES, "expected": {n: v / v.max() for n, v in expected.items()}, "best": best}
 
 
 class DistancePanel(Panel):
-    """Two servers; sliders for their rates, the first one's queue and the jobs; four measures as curves."""
+    """One fast server and two slow ones; sliders for rates, queue and jobs; four measures as curves."""
+
+    compute = staticmethod(compute)
 
     def __init__(self, fast=10, slow=1, queue=4, jobs=12):
         controls = {
-            "fast": widgets.IntSlider(fast, min=1, max=20, description="rate of server 1"),
-            "slow": widgets.IntSlider(slow, min=1, max=20, description="rate of server 2"),
-            "queue": widgets.IntSlider(queue, min=0, max=40, description="queue of server 1"),
+            "fast": widgets.IntSlider(fast, min=1, max=20, description="rate, server 1"),
+            "slow": widgets.IntSlider(slow, min=1, max=20, description="rates, 2 and 3"),
+            "queue": widgets.IntSlider(queue, min=0, max=40, description="queue, server 1"),
             "jobs": widgets.IntSlider(jobs, min=1, max=40, description="jobs"),
         }
         super().__init__(
             figures.curves(
-                MEASURES, "jobs sent to server 1 (the rest go to server 2)", "distance (of its largest)"
+                MEASURES, "probability of server 1, for each job", "expected distance (1 = largest)"
             ),
             controls,
-            "Four curves of the distance from the ideal against the jobs sent to the first of two servers; a mark "
-            "on each shows its smallest value.",
+            "Four curves of the expected distance from the ideal against the probability of the first of three "
+            "servers; a mark on each shows where it is least.",
         )
 
-    def compute(self, fast, slow, queue, jobs):
-        return compute([queue, 0], [fast, slow], jobs)
-
     def draw(self, arrays):
-        curves = {name: (arrays["first"], error) for name, error in arrays["errors"].items()}
+        curves = {name: (arrays["chances"], values) for name, values in arrays["expected"].items()}
         figures.set_curves(self.figure, curves, arrays["best"])
 
     def words(self, arrays):
-        jobs = arrays["first"][-1]
-        return "Least distance: " + "; ".join(
-            f"{name}: {best} + {jobs - best} jobs" for name, best in arrays["best"].items()
-        )
+        told = "; ".join(f"{name} {best:.3f}" for name, best in arrays["best"].items())
+        return f"Best probability of server 1 by each measure: {told}."
 
     def table(self, arrays):
-        return pd.DataFrame({"jobs to server 1": arrays["first"], **arrays["errors"]})
+        return pd.DataFrame({"probability": arrays["chances"], **arrays["expected"]})

@@ -4,8 +4,9 @@ import ipywidgets as widgets
 import numpy as np
 
 from lbcore import figures
+from lbcore.assignment import greedy_assignment
 from lbcore.explore.panel import Panel, rows
-from lbcore.waterfill import greedy_assignment, ideal_assignment, ideal_workload
+from lbcore.waterfill import ideal_assignment, ideal_workload
 
 
 def compute(queues, rates, jobs, dispatchers):

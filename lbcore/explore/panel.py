@@ -51,7 +51,7 @@ class Panel(widgets.VBox):
         self._csv = widgets.HTML()
         for name, control in controls.items():
             setattr(self, name, control)
-            control.style.description_width = "110px"
+            control.style.description_width = "130px"
             control.layout.width = "520px"
             control.observe(self._changed, "value")
         super().__init__(
