@@ -1,12 +1,13 @@
 """Kernels: plain Python loops that numba compiles once and keeps.
 
-numba's own cache looks at a kernel's file alone: after an edit in another file that the kernel calls,
-it would go on with the old code. So the compiled kernels are kept in a folder named after a digest of
-every file that holds a kernel: any edit in one of them compiles all of them anew.
+numba's own cache looks at a kernel's file alone: after an edit in another file that the kernel calls, it
+would go on with the old code. So the compiled kernels are kept in a folder named after a digest of every file
+that holds a kernel, and of those that such a file imports from: any edit there compiles all of them anew.
 """
 
 import hashlib
 import os
+import re
 import shutil
 import sys
 from pathlib import Path
@@ -17,12 +18,17 @@ _ROOM = Path(__file__).parent
 
 
 def fingerprint():
-    """Digest of every source file that holds a kernel, and of numba's version."""
+    """Digest of every source file that a kernel may use something of, and of numba's version."""
+    sources = {path: path.read_bytes() for path in _ROOM.rglob("*.py")}
+    held = {path for path, source in sources.items() if b"@kernel" in source}
+    lent = {
+        _ROOM / f"{name.decode()}.py"
+        for p in held
+        for name in re.findall(rb"from lbcore\.(\w+) import", sources[p])
+    }
     digest = hashlib.sha256(numba.__version__.encode())
-    for path in sorted(_ROOM.rglob("*.py")):
-        source = path.read_bytes()
-        if b"@kernel" in source:
-            digest.update(path.relative_to(_ROOM).as_posix().encode() + b"\0" + source + b"\0")
+    for path in sorted(held | lent & set(sources)):
+        digest.update(path.relative_to(_ROOM).as_posix().encode() + b"\0" + sources[path] + b"\0")
     return digest.hexdigest()[:16]
 
 

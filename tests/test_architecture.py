@@ -10,6 +10,7 @@ import sys
 import tomllib
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import lbcore as lb
@@ -132,8 +133,10 @@ def test_an_edited_callee_is_noticed(tmp_path):
     room.mkdir()
     for name in ("__init__.py", "compiled.py"):
         shutil.copy(ROOT / "lbcore" / name, room)
+    (room / "constants.py").write_text("SCALE = 1\n")
     (room / "callee.py").write_text(
-        "from lbcore.compiled import kernel\n\n@kernel('int64(int64)')\ndef step(x):\n    return x + 1\n"
+        "from lbcore.compiled import kernel\nfrom lbcore.constants import SCALE\n\n"
+        "@kernel('int64(int64)')\ndef step(x):\n    return SCALE * (x + 1)\n"
     )
     (room / "caller.py").write_text(
         "from lbcore.callee import step\nfrom lbcore.compiled import kernel\n\n"
@@ -152,6 +155,8 @@ def test_an_edited_callee_is_noticed(tmp_path):
     assert "compiling twice" in first[1] and "compiling" not in second[1]  # kept for next time, and said so
     (room / "callee.py").write_text((room / "callee.py").read_text().replace("x + 1", "x + 5"))
     assert answer()[0] == "11"
+    (room / "constants.py").write_text("SCALE = 2\n")  # a frozen global of a kernel
+    assert answer()[0] == "34"
 
 
 def test_kernels_give_the_same_bits_without_compiling():
@@ -173,3 +178,18 @@ def test_figures_stand_beside_their_data_and_provenance():
         told = json.loads((ROOT / "figures" / f"{name}.json").read_text())
         assert told["settings"] == json.loads(json.dumps(settings)) and told["packages"] and told["command"]
         assert all((ROOT / "figures" / f"{name}.{kind}").stat().st_size > 1000 for kind in ("png", "svg"))
+
+
+def test_numbers_in_the_readme_come_from_its_own_code():
+    """The example is run line by line; each comment's numbers must be what the line gives."""
+    readme = (ROOT / "README.md").read_text()
+    names, checked = {}, 0
+    for line in re.search(r"```python\n(.*?)```", readme, re.S)[1].splitlines():
+        code, _, comment = line.partition("  # ")
+        if not comment:
+            exec(code, names)
+            continue
+        told = [float(number) for number in re.findall(r"\d+(?:\.\d+)?", comment)]
+        assert told == pytest.approx(np.ravel(eval(code, names)).tolist()), line
+        checked += 1
+    assert checked >= 2

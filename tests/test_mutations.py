@@ -92,7 +92,7 @@ MUTATIONS = [
     Mutation("explore/panel", "if not self._held:", "if True:", ("explore",)),
     Mutation("explore/panel", "self._say(f", "raise ValueError(f", ("explore",), ("01",)),
     Mutation("notebook", "<= tolerance", ">= tolerance", ("notebook",), ("01",)),
-    Mutation("compiled", "+ source +", "+", ("architecture",)),
+    Mutation("compiled", "+ sources[path] +", "+", ("architecture",)),
 ]
 
 

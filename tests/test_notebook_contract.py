@@ -68,6 +68,9 @@ def test_panels_show_a_picture_before_they_are_run(book):
         for output in cell.outputs:
             data = output.get("data", {})
             assert "VBox(" not in data.get("text/plain", "")
+            assert (
+                "application/vnd.plotly.v1+json" not in data or "image/png" in data
+            )  # GitHub shows no plotly
             if "application/vnd.jupyter.widget-view+json" in data:
                 assert ignored(cell) and "image/png" in data
                 assert 'alt="' in data["text/html"] and "Run All Cells to make this live" in data["text/html"]

@@ -65,6 +65,7 @@ def publish_notebooks(names):
     from nbclient import NotebookClient
 
     os.environ["LBCORE_PICTURES"] = "1"
+    os.environ["PLOTLY_RENDERER"] = "plotly_mimetype+png"  # GitHub and HTML pages show no plotly output
     for path in chosen(names):
         print(f"notebooks/{path.name}", flush=True)
         book = nbformat.read(path, as_version=4)
@@ -78,9 +79,11 @@ def publish_notebooks(names):
 
 
 def publish_html(names):
-    """Pages that need no JupyterLab: panels as pictures, links between pages."""
+    """Pages that need no JupyterLab: panels as pictures, links between pages. Formulas need a network (MathJax)."""
     import nbformat
     from nbconvert import HTMLExporter
+
+    from lbcore.explore.panel import INVITATION
 
     target = ROOT / "html"
     target.mkdir(exist_ok=True)
@@ -89,7 +92,11 @@ def publish_html(names):
         book = nbformat.read(path, as_version=4)
         for cell in book.cells:
             for output in cell.get("outputs", []):
-                output.get("data", {}).pop("application/vnd.jupyter.widget-view+json", None)
+                data = output.get("data", {})
+                if data.pop("application/vnd.jupyter.widget-view+json", None):
+                    data["text/html"] = data["text/html"].replace(
+                        INVITATION, "A slider moves this in JupyterLab"
+                    )
             if cell.cell_type == "markdown":
                 text = cell.source.replace("../figures/", "figures/")
                 cell.source = re.sub(r"\]\((\w+)\.ipynb\)", r"](\1.html)", text)
