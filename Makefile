@@ -17,7 +17,8 @@ help:  ## list these commands
 
 lab: warm  ## set up if needed and open JupyterLab on notebooks/00_start_here (LAB_ARGS="..." is passed on)
 	@echo "Opening JupyterLab on this machine only (127.0.0.1). Stop it with Ctrl-C."
-	@$(BIN)/python -m jupyterlab --ServerApp.ip=127.0.0.1 $(LAB_ARGS) notebooks/00_start_here.ipynb
+	@$(BIN)/python -m jupyterlab --ServerApp.ip=127.0.0.1 --ServerApp.root_dir="$(CURDIR)" \
+	  --LabApp.default_url=/lab/tree/notebooks/00_start_here.ipynb $(LAB_ARGS)
 
 test: lint warm  ## set up if needed and run every test, notebooks included
 	@$(BIN)/python -m pytest -n 2 --dist loadscope --nbval --nbval-current-env --nbval-cell-timeout=120 \

@@ -37,10 +37,13 @@ def page(browser):
     page.close()
 
 
-@pytest.mark.parametrize("name", ["00_start_here", "01_ideal_workload"])
+WITH_PANELS = ["00_start_here", "01_ideal_workload", "02_dispatch_probabilities", "03_kkt_and_cvxpy"]
+
+
+@pytest.mark.parametrize("name", WITH_PANELS)
 def test_not_yet_run_a_panel_shows_its_picture(page, at, name):
     lab.open_notebook(page, at(f"notebooks/{name}.ipynb"))
-    picture = page.wait_for_selector(".jp-OutputArea-output img[alt*='columns']", timeout=30_000)
+    picture = page.wait_for_selector(".jp-OutputArea-output img[alt*=' ']", timeout=30_000)
     assert picture.evaluate("node => node.naturalWidth") > 500
     text = page.inner_text(".jp-Notebook")
     assert "Run ▸ Run All Cells to make this live" in text and "VBox(" not in text
