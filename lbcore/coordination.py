@@ -136,7 +136,8 @@ def draw_servers(queues, rates, arrivals, jobs, rng, batch=1.0):
 
     A drop is picked evenly from the arrivals - batch units of water; its depth lies between two neighbouring
     floors; the job goes to one of the servers under water at that depth, in proportion to their rates. One
-    uniform number and two look-ups a job; the probabilities themselves are never computed.
+    uniform number and two look-ups a job. (The probabilities are computed once, to check what was given and for
+    the ties of a single job; a drop needs none.)
 
     Parameters
     ----------
@@ -157,6 +158,8 @@ def draw_servers(queues, rates, arrivals, jobs, rng, batch=1.0):
         raise ValueError(
             f"arrivals = {arrivals}, queues of shape {np.shape(queues)}: give one state with arrivals > 0"
         )
+    if isinstance(jobs, bool) or not isinstance(jobs, int | np.integer) or jobs < 0:
+        raise ValueError(f"jobs = {jobs!r}: must be a whole number, at least 0")
     mu = as_floats("rates", rates)
     heights = np.full(mu.size, np.inf)
     np.divide(as_floats("queues", queues) + batch / 2, mu, out=heights, where=mu > 0)

@@ -31,6 +31,11 @@ def solve(queues, rates, arrivals, batch=1.0, solver="CLARABEL"):
     Returns
     -------
     Verdict
+
+    Raises
+    ------
+    ValueError
+        For a rate of 0, arrivals not above the batch, or a solver that is not installed.
     """
     import cvxpy
 
@@ -38,6 +43,12 @@ def solve(queues, rates, arrivals, batch=1.0, solver="CLARABEL"):
     if solver not in cvxpy.installed_solvers():
         known = ", ".join(cvxpy.installed_solvers())
         raise ValueError(f"solver = {solver!r}: must be an installed solver of cvxpy; there are: {known}")
+    for s in np.flatnonzero(~(mu > 0)):
+        raise ValueError(f"rates[{s}] = {mu[s]:g}: Eq. 10 divides by every rate; leave out servers of rate 0")
+    if not arrivals > batch:
+        raise ValueError(
+            f"arrivals = {arrivals}: must be above the batch, {batch}; below it there is no Eq. 10"
+        )
     p = cvxpy.Variable(mu.size)
     linear = (2 * (q - mu * ideal_workload(q, mu, arrivals)) + batch) / mu
     cost = cvxpy.sum(cvxpy.multiply((arrivals - batch) / mu, cvxpy.square(p))) + linear @ p

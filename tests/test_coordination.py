@@ -181,7 +181,8 @@ def test_a_server_above_the_ideal_gets_jobs():
 def test_another_solver_agrees(solver):
     """100 random instances each: judged by objective and residual, within what that solver promises."""
     rng = np.random.default_rng(8)
-    tolerance = {"CLARABEL": 1e-5, "OSQP": 2e-2}[solver]  # roots of 1e-8 and 1e-5: the objective is quadratic
+    # what their default tolerances come to in p on these instances, rounded up; the law below needs no number
+    tolerance = {"CLARABEL": 1e-5, "OSQP": 2e-2}[solver]
     for _ in range(100):
         n = rng.integers(2, 30)
         queues, rates, arrivals = rng.integers(0, 40, n), rng.uniform(1, 10, n), int(rng.integers(2, 60))
@@ -192,6 +193,9 @@ def test_another_solver_agrees(solver):
         theirs = np.clip(verdict.probabilities, 0, None) / np.clip(verdict.probabilities, 0, None).sum()
         best, other = (lb.objective(p, queues, rates, arrivals) for p in (ours, theirs))
         assert best <= other + 1e-9 * abs(other)
+        # f rises from its least value at least by its own square term, so this holds only if ours is the least
+        rise = np.sum((arrivals - 1) / rates * (ours - theirs) ** 2)
+        assert rise <= other - best + 1e-9 * abs(other)
         assert np.abs(ours - theirs).max() <= tolerance
         if solver == "CLARABEL":
             lambda_0 = lb.derivation.kkt_residuals(ours, queues, rates, arrivals).multiplier
@@ -311,6 +315,12 @@ def test_estimates_average_to_the_truth():
         (lambda: lb.twf_probabilities(3, 1), "queues = 3: must hold one number for each server"),
         (lambda: lb.estimate_arrivals(-1, 3), "own_jobs = -1"),
         (lambda: lb.estimate_arrivals(1, 0), "dispatchers = 0"),
+        (
+            lambda: lb.draw_servers([1], [1], 2, -1, np.random.default_rng(0)),
+            "jobs = -1: must be a whole number",
+        ),
+        (lambda: lb.judge.solve([1, 1], [2, 0], 5), "rates[1] = 0: Eq. 10 divides by every rate"),
+        (lambda: lb.judge.solve([1, 1], [2, 1], 1), "arrivals = 1: must be above the batch, 1.0"),
         (
             lambda: lb.draw_servers([1], [1], 0, 1, np.random.default_rng(0)),
             "give one state with arrivals > 0",
