@@ -22,9 +22,9 @@ def fingerprint():
     sources = {path: path.read_bytes() for path in _ROOM.rglob("*.py")}
     held = {path for path, source in sources.items() if b"@kernel" in source}
     lent = {
-        _ROOM / f"{name.decode()}.py"
+        _ROOM / f"{name.decode().replace('.', '/')}.py"
         for p in held
-        for name in re.findall(rb"from lbcore\.(\w+) import", sources[p])
+        for name in re.findall(rb"from lbcore\.([\w.]+) import", sources[p])
     }
     digest = hashlib.sha256(numba.__version__.encode())
     for path in sorted(held | lent & set(sources)):
@@ -54,18 +54,26 @@ _STORE = None if numba.config.DISABLE_JIT else _make_store()
 
 
 def kernel(signature):
-    """Decorator: compile a function for `signature` (numba's notation) on import, or load it compiled.
+    """Decorator: compile a function when its module is imported, or load it compiled.
 
     No fast-math, so a seed gives the same bits everywhere a kernel runs; a division by 0 gives inf or nan
     as in NumPy. With NUMBA_DISABLE_JIT=1 the function stays plain Python.
+
+    Parameters
+    ----------
+    signature : str
+        Types in numba's notation, such as `lbcore.policies.DECIDE_ONE`.
     """
 
     def compile_or_load(function):
         if numba.config.DISABLE_JIT:
             return function
-        options = {"error_model": "numpy", "cache": _STORE is not None, "nogil": True}
+        kept = _STORE is not None and Path(function.__code__.co_filename).exists()  # not so what is typed in
+        options = {"error_model": "numpy", "cache": kept, "nogil": True}
         stem = f"{Path(function.__code__.co_filename).stem}.{function.__qualname__}-*.nbi"
-        if _STORE is None or not any(_STORE.rglob(stem)):
+        if not kept:
+            print(f"lbcore: compiling {function.__name__}", file=sys.stderr)
+        elif not any(_STORE.rglob(stem)):
             print(f"lbcore: compiling {function.__name__} (once; kept for next time)", file=sys.stderr)
         before = numba.config.CACHE_DIR
         numba.config.CACHE_DIR = str(_STORE or "")
