@@ -18,6 +18,13 @@ _NAMES = {  # name -> the module that defines it
     "estimate_arrivals": "coordination",
     "draw_servers": "coordination",
     "objective": "derivation",
+    "Workload": "workload",
+    "POLICIES": "policies",
+    "Policy": "policies",
+    "simulate": "simulator",
+    "compare": "simulator",
+    "difference": "results",
+    "kernel": "compiled",
     "show": "notebook",
     "check": "notebook",
     "WaterPanel": "explore",
@@ -31,6 +38,14 @@ _MODULES = [
     "cluster",
     "coordination",
     "derivation",
+    "workload",
+    "draws",
+    "queues",
+    "policies",
+    "intervals",
+    "results",
+    "simulator",
+    "theory",
     "judge",
     "figures",
     "timing",
@@ -38,7 +53,11 @@ _MODULES = [
     "publication",
     "notebook",
 ]
-_KERNELS = ["waterfill", "coordination"]  # modules that compile, or load compiled, when they are imported
+_KERNELS = [
+    "waterfill",
+    "coordination",
+    "simulator",
+]  # modules that compile, or load compiled, when they are imported
 
 __all__ = [*_NAMES, *_MODULES, "warm"]
 

@@ -10,6 +10,9 @@ import pytest
 from hypothesis import strategies as st
 
 HERE = Path(__file__).parent
+os.environ.setdefault(
+    "TQDM_DISABLE", "1"
+)  # progress bars depend on the clock; kernels of notebooks inherit it
 
 hypothesis.settings.register_profile("full", deadline=None, max_examples=200)  # a first call compiles
 quick = [hypothesis.Phase.explicit, hypothesis.Phase.generate]

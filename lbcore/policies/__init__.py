@@ -1,0 +1,78 @@
+"""The dispatching policies of the two papers, one file a family, and how they are found by name."""
+
+import difflib
+import re
+
+from lbcore.policies.base import DECIDE_ALL, DECIDE_ONE, FINISH, Policy
+from lbcore.policies.coordinated import SCD, TWF
+from lbcore.policies.idle import JIQ, hJIQ
+from lbcore.policies.local import LSQ, hLSQ
+from lbcore.policies.ordered import JSQ, SED, SEDPlus1
+from lbcore.policies.sampled import JSQd, hJSQd
+from lbcore.policies.weighted import WR
+
+POLICIES = {
+    policy.name: policy
+    for policy in (
+        SCD(),
+        TWF(),
+        JSQ(),
+        SED(),
+        SEDPlus1(),
+        JSQd(2),
+        hJSQd(2),
+        WR(),
+        JIQ(),
+        hJIQ(),
+        LSQ(),
+        hLSQ(),
+    )
+}
+FAMILIES = {"JSQ": JSQd, "hJSQ": hJSQd, "LSQ": LSQ, "hLSQ": hLSQ}  # of names with a number, as "JSQ(3)"
+
+__all__ = [
+    "DECIDE_ALL",
+    "DECIDE_ONE",
+    "FINISH",
+    "JIQ",
+    "JSQ",
+    "LSQ",
+    "POLICIES",
+    "SCD",
+    "SED",
+    "TWF",
+    "WR",
+    "JSQd",
+    "Policy",
+    "SEDPlus1",
+    "find",
+    "hJIQ",
+    "hJSQd",
+    "hLSQ",
+]
+
+
+def find(policy):
+    """The policy of a name such as "SCD" or "JSQ(3)"; a policy is given back as it is.
+
+    Raises
+    ------
+    ValueError
+        If no policy has the name; names the nearest.
+    """
+    if isinstance(policy, Policy):
+        return policy
+    if policy in POLICIES:
+        return POLICIES[policy]
+    number = re.fullmatch(r"(\w+)\((\d+)\)", policy) if isinstance(policy, str) else None
+    if number and number[1] in FAMILIES:
+        return FAMILIES[number[1]](int(number[2]))
+    nearest = max(POLICIES, key=lambda name: _likeness(name, str(policy)))
+    raise ValueError(
+        f"unknown policy {policy!r}; nearest: {nearest!r}. Known: {', '.join(POLICIES)}, and JSQ(3) and its kin"
+    )
+
+
+def _likeness(name, typed):
+    """How near two names are: runs of letters they share, then letters in any order."""
+    return difflib.SequenceMatcher(None, name, typed).ratio(), len(set(name) & set(typed))

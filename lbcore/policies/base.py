@@ -1,0 +1,60 @@
+"""What a policy is."""
+
+import numpy as np
+
+from lbcore.compiled import kernel
+
+# Signatures of a policy's functions, for @kernel.
+DECIDE_ONE = (
+    "void(int64, int64, float64[::1], float64[::1], float64[::1], float64[:, ::1], uint64[::1], int64[::1])"
+)
+DECIDE_ALL = (
+    "void(int64[::1], float64[::1], float64[::1], float64[::1], float64[:, ::1], uint64[::1], int64[::1])"
+)
+FINISH = "void(float64[::1], int32[::1], float64[::1], float64[::1], float64[:, ::1], uint64[::1])"
+
+
+@kernel(DECIDE_ALL)
+def decide_one_by_one(batches, queues, rates, options, memory, rng, sent):
+    """In place of a `decide_all` that a policy does not have; never called."""
+
+
+@kernel(FINISH)
+def forget(queues, capacities, rates, options, memory, rng):
+    """In place of a `finish` that a policy does not have: a round's end tells it nothing."""
+
+
+class Policy:
+    """How dispatchers choose servers: subclass it to write one of your own.
+
+    A policy is a name, numbers prepared once a run, and functions, plain Python or compiled
+    (`@lbcore.kernel(lbcore.policies.DECIDE_ONE)`), held with `staticmethod`:
+
+    decide_one(d, jobs, view, rates, options, memory, rng, sent)
+        Dispatcher `d` has `jobs` jobs, sees the queues `view` of the round's start, float64 (n,), and adds to
+        `sent`, int64 (n,), zeros at first, how many it sends to each server. It is asked in every round, with 0
+        jobs too. `memory` is kept from round to round; `rng` is for `lbcore.draws.uniform(rng)` and its kin.
+    decide_all(batches, queues, rates, options, memory, rng, sent)
+        Optional and only for speed: all dispatchers at once, `batches` int64 (m,) their jobs; the same law.
+    finish(queues, capacities, rates, options, memory, rng)
+        Optional: what the round's end tells, after service; queues that are left and capacities, int32 (n,).
+
+    None may write to anything but `sent`, `memory` and `rng`.
+    """
+
+    name = "policy"
+    decide_all = None
+    finish = staticmethod(forget)
+
+    def prepare(self, cluster):
+        """The `options` that its functions get, float64 array of one axis; made once a run."""
+        return np.zeros(0)
+
+    def memory_shape(self, cluster):
+        """Shape of its `memory`, float64, zeros at first."""
+        return (0, 0)
+
+
+def live_ones(cluster):
+    """1 for servers in service, 0 for the others: how policies that are blind to rates see them."""
+    return (cluster.rates > 0).astype(float)

@@ -1,0 +1,25 @@
+"""WR: at random, in proportion to the rates."""
+
+from dataclasses import dataclass
+
+from lbcore.compiled import kernel
+from lbcore.draws import draw, raffle
+from lbcore.policies.base import DECIDE_ONE, Policy
+
+
+@kernel(DECIDE_ONE)
+def at_random(d, jobs, view, rates, options, memory, rng, sent):
+    """Options: the raffle of the rates."""
+    for _ in range(jobs):
+        sent[draw(options, rng)] += 1
+
+
+@dataclass(frozen=True)
+class WR(Policy):
+    """Weighted random: each job to a server drawn in proportion to the rates, whatever the queues."""
+
+    name = "WR"
+    decide_one = staticmethod(at_random)
+
+    def prepare(self, cluster):
+        return raffle(cluster.rates)

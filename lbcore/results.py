@@ -1,0 +1,271 @@
+"""What came out of a simulation: raw counts, from which means, percentiles and intervals are computed when asked."""
+
+import html
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+import pandas as pd
+
+from lbcore.intervals import Estimate, estimate, nearest_rank
+from lbcore.workload import Workload
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """Raw counts of one replication. Jobs that arrived in the warm-up are in neither `histogram` nor `arrived`."""
+
+    histogram: np.ndarray  # completed jobs by response time in rounds, from 0
+    arrived: int
+    queue_totals: np.ndarray  # jobs in all queues at the end of each round, the warm-up's too
+    sent: np.ndarray  # jobs sent to each server, in all rounds
+    served: np.ndarray  # jobs done by each server, in all rounds
+
+    @property
+    def mean(self):
+        """Mean response time in rounds of completed jobs; nan if there are none."""
+        done = self.histogram.sum()
+        return float(self.histogram @ np.arange(self.histogram.size) / done) if done else math.nan
+
+    def percentile(self, percent):
+        """Nearest-rank percentile of the response time; nan without completed jobs."""
+        return nearest_rank(self.histogram, percent)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Result:
+    """A policy's replications of a workload. Results of other replications of the same add up with `+`.
+
+    Attributes
+    ----------
+    policy : str
+    workload : Workload
+    warmup : int
+        Rounds whose arrivals are not counted.
+    runs : tuple of Run
+        Raw counts of each replication.
+    replications : tuple of int
+        Which of the workload's replications these are.
+    """
+
+    policy: str
+    workload: Workload
+    warmup: int
+    runs: tuple = field(default=())
+    replications: tuple = field(default=())
+
+    @property
+    def histogram(self):
+        """Completed jobs by response time in rounds (index), all replications together."""
+        total = np.zeros(max(run.histogram.size for run in self.runs), dtype=np.int64)
+        for run in self.runs:
+            total[: run.histogram.size] += run.histogram
+        return total
+
+    @property
+    def arrived(self):
+        """Jobs that arrived after the warm-up."""
+        return sum(run.arrived for run in self.runs)
+
+    @property
+    def completed(self):
+        """Those of them that were done by the end."""
+        return int(self.histogram.sum())
+
+    @property
+    def unfinished(self):
+        """Those of them that were still queued at the end; the mean and the percentiles leave them out."""
+        return self.arrived - self.completed
+
+    @property
+    def unfinished_share(self):
+        """Share of the jobs that were still queued at the end, 0 to 1; nan if none arrived."""
+        return self.unfinished / self.arrived if self.arrived else math.nan
+
+    @property
+    def mean(self):
+        """Mean response time in rounds, over completed jobs. Look at `growing` first."""
+        return self.estimate("mean").value
+
+    def percentile(self, percent):
+        """Nearest-rank percentile of the response time in rounds, over the completed jobs of all replications."""
+        return nearest_rank(self.histogram, percent)
+
+    def ccdf(self):
+        """Tail of the response time: t = 0, 1, ..., and the share of completed jobs that took longer than t."""
+        histogram = self.histogram
+        done = histogram.sum()
+        t = np.arange(histogram.size)
+        return t, (done - np.cumsum(histogram)) / done if done else np.full(t.size, math.nan)
+
+    def samples(self, of="mean"):
+        """One number a replication: `of` is "mean", a percentage for a percentile, or "unfinished share"."""
+        if of == "mean":
+            return np.array([run.mean for run in self.runs])
+        if of == "unfinished share":
+            return np.array(
+                [1 - run.histogram.sum() / run.arrived if run.arrived else math.nan for run in self.runs]
+            )
+        if isinstance(of, str):
+            raise ValueError(f"of = {of!r}: must be 'mean', 'unfinished share' or a percentage such as 99.9")
+        return np.array([run.percentile(of) for run in self.runs], dtype=float)
+
+    def estimate(self, of="mean", confidence=0.95):
+        """Mean over replications of the mean or a percentile, with Student's t interval.
+
+        Parameters
+        ----------
+        of : "mean", "unfinished share" or float
+            A number is a percentage: 99.9 for the response time that all but one job in 1,000 do not exceed.
+        confidence : float
+
+        Returns
+        -------
+        Estimate
+            In rounds. The interval is (nan, nan) with one replication: jobs of one run are not independent.
+        """
+        return estimate(self.samples(of), confidence)
+
+    @property
+    def growth(self):
+        """Jobs a round by which all queues together grow in the second half of a run, with a 99.9 % interval.
+
+        The half is cut into 20 stretches; their increments, of all replications, are the samples. Where queues
+        grow for ever increments are nearly independent; in a steady state they cancel, and the interval is wider
+        than need be (ours).
+        """
+        steps = []
+        for run in self.runs:
+            totals = run.queue_totals
+            cuts = np.linspace(
+                totals.size // 2, totals.size - 1, min(21, totals.size - totals.size // 2)
+            ).astype(int)
+            if cuts.size > 1:
+                steps.extend(np.diff(totals[cuts]) / np.diff(cuts))
+        return estimate(steps, 0.999) if steps else Estimate(math.nan, math.nan, math.nan)
+
+    @property
+    def growing(self):
+        """Whether the growth is told from 0: then no mean is a steady one."""
+        return self.growth.low > 0
+
+    @property
+    def queue_totals(self):
+        """Jobs in all queues at the end of each round, mean over replications, shape (rounds,)."""
+        return np.mean([run.queue_totals for run in self.runs], axis=0)
+
+    @property
+    def sent(self):
+        """Jobs sent to each server, all rounds and replications, shape (n,)."""
+        return np.sum([run.sent for run in self.runs], axis=0)
+
+    @property
+    def served(self):
+        """Jobs done by each server, all rounds and replications, shape (n,)."""
+        return np.sum([run.served for run in self.runs], axis=0)
+
+    @property
+    def utilisation(self):
+        """Work done by each server as a share of what it can do on average, shape (n,); nan out of service."""
+        able = self.workload.cluster.rates * self.workload.rounds * len(self.runs)
+        return np.divide(self.served, able, out=np.full(able.shape, math.nan), where=able > 0)
+
+    def __add__(self, other):
+        if not isinstance(other, Result):
+            return NotImplemented
+        mine, theirs = (
+            (r.policy, r.warmup, r.workload.cluster, r.workload.load, r.workload.rounds, r.workload.seed)
+            for r in (self, other)
+        )
+        if mine != theirs:
+            raise ValueError(
+                f"results do not add up: {self!r} and {other!r} differ in policy, workload or warm-up"
+            )
+        both = set(self.replications) & set(other.replications)
+        if both:
+            raise ValueError(f"results do not add up: both hold replication {min(both)}")
+        return Result(
+            self.policy,
+            self.workload,
+            self.warmup,
+            self.runs + other.runs,
+            self.replications + other.replications,
+        )
+
+    def __repr__(self):
+        if self.growing:
+            told = f"growing, +{self.growth.value:.3g} jobs a round"
+        else:
+            told = f"mean response {self.estimate()} rounds"
+        jobs = f"{self.completed:,} jobs done, {self.unfinished:,} queued"
+        return f"Result({self.policy}: {told}; {jobs}; {self.workload!r})"
+
+
+def difference(first, second, of="mean", confidence=0.95):
+    """How much larger is a quantity under one policy than under another, replication by replication?
+
+    Parameters
+    ----------
+    first, second : Result
+        Of the same workload and replications: their common random numbers make the interval narrow.
+    of, confidence
+        As in `Result.estimate`.
+
+    Returns
+    -------
+    Estimate
+        first - second, with the paired t interval; in rounds.
+    """
+    if first.workload is not second.workload or first.replications != second.replications:
+        raise ValueError(
+            f"{first.policy} and {second.policy} met different workloads or replications: take both from one compare"
+        )
+    return estimate(first.samples(of) - second.samples(of), confidence)
+
+
+class Comparison(dict):
+    """Results by policy name, shown as a table."""
+
+    def table(self, percents=(99, 99.99), confidence=0.95):
+        """The policies with their intervals; "growing" in place of what would flatter an unstable policy.
+
+        Parameters
+        ----------
+        percents : sequence of float
+            Percentiles to show.
+        confidence : float
+
+        Returns
+        -------
+        pandas.DataFrame
+            Texts, one row a policy.
+        """
+        rows = {}
+        for name, result in self.items():
+            growth = f"growing, +{result.growth.value:.3g} jobs a round"
+            rows[name] = {
+                "mean response": growth if result.growing else str(result.estimate("mean", confidence))
+            }
+            for percent in percents:
+                told = "–" if result.growing else str(result.estimate(percent, confidence))
+                rows[name][f"p{percent:g}"] = told
+            rows[name]["unfinished"] = f"{100 * result.unfinished_share:.3g} %"
+        return pd.DataFrame.from_dict(rows, orient="index")
+
+    def _caption(self):
+        result = next(iter(self.values()), None)
+        if result is None:
+            return "no policies"
+        return (
+            f"Response times in rounds; {len(result.runs)} x {result.workload.rounds:,} rounds at load "
+            f"{result.workload.load:.4g}, {result.completed + result.unfinished:,} jobs a policy"
+            + ("; ± 95 % intervals" if len(result.runs) > 1 else "; one replication, so no intervals")
+        )
+
+    def __str__(self):
+        return f"{self.table().to_string()}\n{self._caption()}"
+
+    __repr__ = __str__
+
+    def _repr_html_(self):
+        return f"{self.table().to_html()}<p>{html.escape(self._caption())}</p>"

@@ -1,0 +1,225 @@
+"""The round loop: jobs arrive, dispatchers send them, servers serve, response times are tallied."""
+
+import time
+
+import numba
+import numpy as np
+from tqdm.auto import tqdm
+
+from lbcore import policies
+from lbcore.compiled import kernel
+from lbcore.draws import generator
+from lbcore.policies.base import DECIDE_ALL, DECIDE_ONE, FINISH, decide_one_by_one
+from lbcore.queues import Queues, serve_round
+from lbcore.results import Comparison, Result, Run
+from lbcore.workload import CHOICES, Workload
+
+_BLOCK_CELLS = 400_000  # of a block's capacities: small enough to stay near the processor
+_PATIENCE = 0.2  # seconds a policy may take for a block: how soon a stop is heeded
+
+
+@kernel(
+    f"Tuple((int32[:, ::1], int32[::1], int64[::1], int64))(FunctionType({DECIDE_ONE}), FunctionType({DECIDE_ALL}),"
+    f" FunctionType({FINISH}), boolean, int64[:, ::1], int32[:, ::1], int64, int64, float64[::1], float64[::1],"
+    " float64[:, ::1], uint64[::1], float64[::1], int32[:, ::1], int32[:, ::1], int32[::1], int64[::1], int64[::1],"
+    " int64[::1], int64[::1], int64[::1])"
+)
+def advance(
+    decide_one, decide_all, finish, jointly, arrivals, capacities, start, warmup, rates, options, memory, rng,
+    lengths, ends, chunks, free, spare, histogram, served, sent, totals,
+):  # fmt: skip
+    """Some rounds of one policy. Returns what may have grown, and the first round with a wrong decision or -1."""
+    own, together = np.empty(rates.size, dtype=np.int64), np.empty(rates.size, dtype=np.int64)
+    for row in range(arrivals.shape[0]):
+        together[:] = 0
+        if jointly:
+            decide_all(arrivals[row], lengths, rates, options, memory, rng, together)
+        else:
+            for d in range(arrivals.shape[1]):
+                own[:] = 0
+                decide_one(d, arrivals[row, d], lengths, rates, options, memory, rng, own)
+                together += own
+        placed, wrong = 0, False
+        for s in range(rates.size):
+            placed += together[s]
+            wrong |= (together[s] < 0) | ((rates[s] == 0.0) & (together[s] != 0))
+        if wrong or placed != arrivals[row].sum():
+            return chunks, free, histogram, start + row
+        sent += together
+        chunks, free, histogram, left = serve_round(
+            lengths,
+            together,
+            capacities[row],
+            start + row,
+            warmup,
+            ends,
+            chunks,
+            free,
+            spare,
+            histogram,
+            served,
+        )
+        totals[row] = int(left)
+        finish(lengths, capacities[row], rates, options, memory, rng)
+    return chunks, free, histogram, -1
+
+
+class Simulation:
+    """One policy in one replication, taken forward block by block; what `simulate` and `compare` are made of.
+
+    Parameters
+    ----------
+    workload : Workload
+    policy : Policy or str
+    replication, warmup : int
+    """
+
+    def __init__(self, workload, policy, replication=0, warmup=0):
+        self.policy = policies.find(policy)
+        self.workload, self.warmup, self.now = workload, warmup, 0
+        cluster = workload.cluster
+        self.rates = cluster.rates.copy()  # kernels take no read-only arrays
+        self.options = np.ascontiguousarray(self.policy.prepare(cluster), dtype=float)
+        self.memory = np.zeros(self.policy.memory_shape(cluster))
+        self.rng = generator(workload.seeds(replication, CHOICES, *self.policy.name.encode()))
+        self.queues = Queues(cluster.servers)
+        self.sent = np.zeros(cluster.servers, dtype=np.int64)
+        self.arrived, self._totals = 0, []
+
+    def advance(self, arrivals, capacities):
+        """Take the next rounds.
+
+        Parameters
+        ----------
+        arrivals : int64 array, shape (rounds, m)
+        capacities : int32 array, shape (rounds, n)
+        """
+        policy, queues, totals = self.policy, self.queues, np.empty(len(arrivals), dtype=np.int64)
+        jointly = policy.decide_all is not None
+        deciders = (policy.decide_one, policy.decide_all if jointly else decide_one_by_one, policy.finish)
+        loop = advance if all(map(_is_compiled, deciders)) else getattr(advance, "py_func", advance)
+        try:
+            with np.errstate(over="ignore"):  # the generator's words wrap around
+                queues.chunks, queues.free, queues.histogram, wrong = loop(
+                    *deciders, jointly, arrivals, capacities, self.now, self.warmup,
+                    self.rates, self.options, self.memory, self.rng,
+                    queues.lengths, queues.ends, queues.chunks, queues.free, queues.spare,
+                    queues.histogram, queues.served, self.sent, totals,
+                )  # fmt: skip
+        except SystemError as error:  # so numba tells of a stop that came while it packed up the result
+            first = error
+            while isinstance(first, SystemError) and first.__cause__:
+                first = first.__cause__
+            raise first from None
+        if wrong >= 0:
+            raise ValueError(
+                f"policy {policy.name!r} did not send exactly the jobs that arrived in round {wrong}, or sent some "
+                "to a server out of service: let it add each of its jobs once to `sent`"
+            )
+        self.arrived += int(arrivals[max(0, self.warmup - self.now) :].sum())
+        self.now += len(arrivals)
+        self._totals.append(totals)
+
+    def run(self):
+        """The raw counts so far."""
+        histogram = np.trim_zeros(self.queues.histogram, "b")
+        totals = np.concatenate(self._totals) if self._totals else np.zeros(0, dtype=np.int64)
+        return Run(histogram.copy(), self.arrived, totals, self.sent.copy(), self.queues.served.copy())
+
+
+def simulate(workload, policy, replications=1, warmup=0, progress=True):
+    """How long do jobs take under a policy?
+
+    Parameters and errors are those of `compare`, with one policy.
+
+    Returns
+    -------
+    Result
+    """
+    (result,) = compare(workload, [policy], replications, warmup, progress).values()
+    return result
+
+
+def compare(workload, policies, replications=1, warmup=0, progress=True):
+    """How do policies do on the same arrivals and capacities (common random numbers)?
+
+    Each replication begins with empty queues. A policy's result does not depend on its company.
+
+    Parameters
+    ----------
+    workload : Workload
+    policies : sequence of str or Policy
+        Such as ["SCD", "SED", "JSQ(3)"]; `lbcore.POLICIES` lists the names.
+    replications : int
+        Independent repetitions; intervals need at least two.
+    warmup : int
+        Jobs that arrive in the first `warmup` rounds are served but not counted; the papers count all.
+    progress : bool
+        Show a progress bar if it takes longer than a second.
+
+    Returns
+    -------
+    Comparison
+        A dict from policy name to `Result`.
+
+    Raises
+    ------
+    ValueError
+        Names the argument, what was found and the rule.
+    """
+    chosen = _checked(workload, policies, replications, warmup)
+    runs = {policy.name: [] for policy in chosen}
+    with tqdm(
+        total=len(chosen) * replications * workload.rounds,
+        unit=" rounds",
+        delay=1,
+        disable=not progress,
+        leave=False,
+    ) as bar:
+        for replication in range(replications):
+            for name, run in _replicate(workload, chosen, replication, warmup, bar).items():
+                runs[name].append(run)
+    numbers = tuple(range(replications))
+    return Comparison(
+        {name: Result(name, workload, warmup, tuple(done), numbers) for name, done in runs.items()}
+    )
+
+
+def _replicate(workload, chosen, replication, warmup, bar):
+    """One replication of all policies: each block of arrivals and capacities is drawn once and met by all."""
+    simulations = [Simulation(workload, policy, replication, warmup) for policy in chosen]
+    source, size = workload.open(replication), 16
+    largest = max(1, _BLOCK_CELLS // workload.cluster.servers)
+    while source.rest:
+        block = source.take(min(size, largest))
+        slowest = 0.0
+        for simulation in simulations:
+            began = time.perf_counter()
+            simulation.advance(*block)
+            slowest = max(slowest, time.perf_counter() - began)
+            bar.update(len(block[0]))
+        size = max(1, min(2 * size, int(size * _PATIENCE / max(slowest, 1e-6))))
+    return {simulation.policy.name: simulation.run() for simulation in simulations}
+
+
+def _checked(workload, wanted, replications, warmup):
+    """The policies asked for; a ValueError for whatever is wrong."""
+    if not isinstance(workload, Workload):
+        raise ValueError(f"workload = {workload!r}: must be a Workload")
+    if isinstance(wanted, str | policies.Policy):
+        raise ValueError(f"policies = {wanted!r}: must be a list of policies; for one, use simulate")
+    for name, value, least in (("replications", replications, 1), ("warmup", warmup, 0)):
+        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+            raise ValueError(f"{name} = {value!r}: must be a whole number, at least {least}")
+    if warmup >= workload.rounds:
+        raise ValueError(f"warmup = {warmup}: must be less than the workload's {workload.rounds} rounds")
+    chosen = [policies.find(policy) for policy in wanted]
+    names = [policy.name for policy in chosen]
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"policies: {name!r} is there twice; give each a name of its own")
+    return chosen
+
+
+def _is_compiled(function):
+    return numba.config.DISABLE_JIT or isinstance(function, numba.core.dispatcher.Dispatcher)

@@ -1,0 +1,197 @@
+"""Does each policy decide as written? Laws of decisions against the twin's, and what holds for all policies."""
+
+import re
+from pathlib import Path
+
+import numba
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+from twin import Twin, outcomes
+
+import lbcore as lb
+from lbcore.compiled import kernel
+from lbcore.draws import generator
+from lbcore.policies import DECIDE_ALL, DECIDE_ONE, FINISH, find
+from lbcore.policies.base import decide_one_by_one
+
+NAMES = list(lb.POLICIES)
+PLAYS = 4_000 if numba.config.DISABLE_JIT else 1_000_000
+FORMS = [(name, "one") for name in NAMES] + [(n, "all") for n, p in lb.POLICIES.items() if p.decide_all]
+
+# rates, queues at the start, jobs of each dispatcher by round, capacities by round
+EQUAL = ((2.0, 2.0, 2.0), (1, 0, 0), ((2, 1),), ((9, 9, 9),))
+UNEQUAL = ((1.0, 3.0, 0.0, 4.0), (0, 1, 2, 1), ((1, 2),), ((9, 9, 9, 9),))
+SMALL = ((1.0, 3.0, 5.0), (0, 2, 3), ((2, 2),), ((9, 9, 9),))
+ROUNDS = ((1.0, 2.0, 2.0), (0, 0, 0), ((1, 0), (2, 0), (1, 1)), ((1, 0, 9), (0, 2, 1), (1, 1, 1)))
+FEW = ((1.0, 2.0, 2.0), (0, 0, 0), ((1, 0), (1, 1)), ((0, 0, 9), (9, 9, 9)))  # of policies with many branches
+
+
+IDLE = (
+    (1.0, 2.0, 2.0),
+    (0, 0, 0),
+    ((0,), (1,), (2,)),
+    ((0, 0, 0), (0, 1, 1), (9, 9, 9)),
+)  # one token is not renewed
+BULK = ((1.0, 1.0, 2.0), (0, 3, 1), ((9,),), ((9, 9, 9),))  # more jobs than servers
+
+
+def cases(name):
+    """The cases that a policy is tried on."""
+    own = {"JIQ": [IDLE], "hJIQ": [IDLE], "JSQ": [BULK], "SED": [BULK], "SED+1": [BULK]}
+    return [EQUAL, UNEQUAL, SMALL, FEW if "LSQ" in name or "(2)" in name else ROUNDS, *own.get(name, [])]
+
+
+@kernel(
+    f"void(FunctionType({DECIDE_ONE}), FunctionType({DECIDE_ALL}), FunctionType({FINISH}), boolean,"
+    " int64[:, ::1], int32[:, ::1], float64[::1], float64[::1], float64[::1], float64[:, ::1], uint64[::1],"
+    " int64[::1])"
+)
+def play(
+    decide_one, decide_all, finish, jointly, batches, capacities, start, rates, options, memory, rng, codes
+):
+    """Play the same few rounds many times; `codes` get the jobs sent to each server in each, as one number."""
+    base, sent = batches.sum() + 1, np.empty(rates.size, dtype=np.int64)
+    own = np.empty(rates.size, dtype=np.int64)
+    for i in range(codes.size):
+        memory[:] = 0.0
+        queues = start.copy()
+        for t in range(batches.shape[0]):
+            sent[:] = 0
+            if jointly:
+                decide_all(batches[t], queues, rates, options, memory, rng, sent)
+            else:
+                for d in range(batches.shape[1]):
+                    own[:] = 0
+                    decide_one(d, batches[t, d], queues, rates, options, memory, rng, own)
+                    sent += own
+            for s in range(rates.size):
+                codes[i] = codes[i] * base + sent[s]
+                queues[s] = max(0.0, queues[s] + sent[s] - capacities[t, s])
+            finish(queues, capacities[t], rates, options, memory, rng)
+
+
+def counts_of(name, form, case):
+    """How often each outcome came, by the kernels."""
+    rates, start, batches, capacities = (np.array(x) for x in case)
+    policy, cluster = find(name), lb.Cluster(rates, batches.shape[1])
+    codes = np.zeros(PLAYS, dtype=np.int64)
+    with np.errstate(over="ignore"):
+        play(
+            policy.decide_one, policy.decide_all if form == "all" else decide_one_by_one, policy.finish,
+            form == "all", batches, capacities.astype(np.int32), start.astype(float), rates,
+            policy.prepare(cluster), np.zeros(policy.memory_shape(cluster)),
+            generator(np.random.SeedSequence(7)), codes,
+        )  # fmt: skip
+    return dict(zip(*(x.tolist() for x in np.unique(codes, return_counts=True)), strict=True))
+
+
+def law_of(name, case, tilt=0.0):
+    """The exact law of the same outcomes, by the twin."""
+    rates, start, batches, capacities = case
+    base = sum(map(sum, batches)) + 1
+
+    def one_play(choose):
+        twin, code = Twin(name, rates, len(batches[0]), choose, start), 0
+        for jobs, able in zip(batches, capacities, strict=True):
+            twin.round(jobs, able)
+            for sent in twin.totals:
+                code = code * base + sent
+        return code
+
+    return {code: float(p) for code, p in outcomes(one_play, tilt).items() if p > 0}
+
+
+def chi_square(counts, law):
+    """Statistic and degrees of freedom; outcomes expected fewer than ten times are taken together."""
+    total = sum(counts.values())
+    often = [code for code, p in law.items() if p * total >= 10]
+    seen = np.array([counts.get(code, 0) for code in often] + [0.0])
+    expected = np.array([law[code] * total for code in often] + [0.0])
+    seen[-1], expected[-1] = total - seen.sum(), total - expected.sum()
+    kept = expected > 1e-9 * total
+    return float(np.sum((seen - expected)[kept] ** 2 / expected[kept])), int(kept.sum()) - 1
+
+
+@pytest.mark.parametrize(("name", "form"), FORMS, ids=[f"{n}-{f}" for n, f in FORMS])
+def test_law_of_decisions(name, form):
+    """Against the exact law, and against one whose draws are 2 % off, which must be refused."""
+    right, wrong, freedom = 0.0, 0.0, 0
+    for case in cases(name):
+        counts, law = counts_of(name, form, case), law_of(name, case)
+        assert set(counts) <= set(law), "the kernel does what the rule never does"
+        statistic, df = chi_square(counts, law)
+        assert stats.chi2.sf(statistic, max(df, 1)) > 1e-6
+        right, freedom = right + statistic, freedom + df
+        wrong += chi_square(counts, law_of(name, case, tilt=0.02))[0]
+    assert stats.chi2.sf(right, freedom) > 1e-6
+    if not numba.config.DISABLE_JIT:  # a few thousand plays cannot tell 2 %
+        assert stats.chi2.sf(wrong, freedom) < 1e-6
+
+
+@pytest.mark.parametrize("name", [*NAMES, "JSQ(1)", "JSQ(5)", "hJSQ(3)", "LSQ(0)", "hLSQ(7)"])
+@given(data=st.data())
+def test_contract(name, data):
+    """Sends exactly what arrived, none out of service; writes neither the queues nor what it was given."""
+    servers, dispatchers = data.draw(st.integers(1, 8)), data.draw(st.integers(1, 4))
+    rate = st.sampled_from([0.0, 1e-3, 0.5, 1.0, 3.0, 1e6])
+    rates = np.array(data.draw(st.lists(rate, min_size=servers, max_size=servers).filter(any)))
+    policy, cluster = find(name), lb.Cluster(rates, dispatchers)
+    options, memory = policy.prepare(cluster), np.zeros(policy.memory_shape(cluster))
+    queues = np.array(
+        data.draw(st.lists(st.integers(0, 50), min_size=servers, max_size=servers)), dtype=float
+    )
+    given_arrays = queues.copy(), rates.copy(), options.copy()
+    rng = generator(np.random.SeedSequence(data.draw(st.integers(0, 99))))
+    capacities = np.ones(servers, dtype=np.int32)
+    with np.errstate(over="ignore"):
+        for _ in range(3):
+            batches = np.array(
+                data.draw(st.lists(st.integers(0, 60), min_size=dispatchers, max_size=dispatchers))
+            )
+            sent = np.zeros((dispatchers, servers), dtype=np.int64)
+            for d in range(dispatchers):
+                policy.decide_one(d, batches[d], queues, rates, options, memory, rng, sent[d])
+            if policy.decide_all:
+                together = np.zeros(servers, dtype=np.int64)
+                policy.decide_all(batches, queues, rates, options, memory, rng, together)
+                sent = np.vstack([sent, together])
+                batches = np.append(batches, batches.sum())
+            assert (sent.sum(axis=1) == batches).all() and (sent >= 0).all()
+            assert not sent[:, rates == 0].any()
+            policy.finish(queues, capacities, rates, options, memory, rng)
+            for now, before in zip((queues, rates, options), given_arrays, strict=True):
+                assert np.array_equal(now, before)
+
+
+def test_names():
+    assert find("JSQ(3)").name == "JSQ(3)" and find("hLSQ(2)").name == "hLSQ"
+    assert find(lb.policies.hJSQd(4)).name == "hJSQ(4)"
+    with pytest.raises(ValueError, match=r"unknown policy 'SDC'; nearest: 'SCD'. Known: SCD, TWF, JSQ"):
+        find("SDC")
+    with pytest.raises(ValueError, match=r"unknown policy 3"):
+        find(3)
+    with pytest.raises(ValueError, match=r"d = 0 of hJSQ\(d\): must be a whole number, at least 1"):
+        find("hJSQ(0)")
+    with pytest.raises(ValueError, match=r"samples = -1 of LSQ: must be a whole number"):
+        lb.policies.LSQ(-1)
+
+
+def test_policies_written_in_contributing_run():
+    """The thirteenth policy of CONTRIBUTING, in plain Python and as a kernel: one law, two speeds."""
+    text = (Path(__file__).parent.parent / "CONTRIBUTING.md").read_text()
+    listings = [code for code in re.findall(r"```python\n(.*?)```", text, re.S) if "lb.Policy" in code]
+    assert len(listings) == 2 and all(code.count("\n") < 30 for code in listings)
+    workload = lb.Workload(lb.Cluster([1, 2, 3, 0], 3), 0.7, 300, seed=4)
+    results = []
+    for listing in listings:
+        names = {}
+        exec(listing, names)
+        (policy,) = (
+            x for x in names.values() if isinstance(x, type) and x.__module__ not in ("lbcore.policies.base",)
+        )
+        results.append(lb.simulate(workload, policy()))
+    plain, fast = results
+    assert np.array_equal(plain.histogram, fast.histogram) and plain.completed > 1000
