@@ -8,13 +8,7 @@ import numpy as np
 
 from lbcore.compiled import kernel
 
-_RUNS = 7  # a chunk is [next chunk, unused, round, jobs, round, jobs, ...]
-FIRST, TAKEN, LAST, FILLED = (
-    0,
-    1,
-    2,
-    3,
-)  # of a server's ends: first chunk, runs gone from it, last chunk, runs in it
+CHUNK = 16  # numbers a chunk: where the next chunk begins, one unused, then seven times (round, jobs)
 
 
 class Queues:
@@ -26,112 +20,105 @@ class Queues:
         Jobs at each server, whole numbers.
     histogram : int64 array
         Completed jobs by response time in rounds; grows as needed.
-    served : int64 array, shape (n,)
-        Jobs each server has completed.
+    head, tail : int64 arrays, shape (n,)
+        Where in the pool each server's first run is, and where its next run will be.
+    pool : int32 array
+        The chunks.
+    free : int64 array
+        Chunks that no queue uses, a stack; `state[0]` is its height, `state[1]` at most the oldest round of a run.
     """
 
     def __init__(self, servers):
         self.lengths = np.zeros(servers)
-        self.served = np.zeros(servers, dtype=np.int64)
         self.histogram = np.zeros(64, dtype=np.int64)
-        self.ends = np.zeros((servers, 4), dtype=np.int32)
-        self.ends[:, FIRST] = self.ends[:, LAST] = np.arange(servers)
-        self.chunks = np.zeros((3 * servers, 2 + 2 * _RUNS), dtype=np.int32)
-        self.free = np.arange(3 * servers, dtype=np.int32)[
-            ::-1
-        ].copy()  # a stack; its used height is spare[0]
-        self.spare = np.array([2 * servers])
+        self.head = np.arange(servers) * CHUNK + 2
+        self.tail = self.head.copy()
+        self.pool = np.zeros(3 * servers * CHUNK, dtype=np.int32)
+        self.free = np.arange(3 * servers)[::-1] * CHUNK
+        self.free = self.free.copy()  # kernels take no reversed arrays
+        self.state = np.array([2 * servers, 0])
 
 
-@kernel("Tuple((int32[:, ::1], int32[::1]))(int32[:, ::1], int32[::1], int64[::1])")
-def enlarge(chunks, free, spare):
+@kernel("Tuple((int32[::1], int64[::1]))(int32[::1], int64[::1], int64[::1])")
+def enlarge(pool, free, state):
     """Half as many chunks more; the new ones are free."""
-    old = chunks.shape[0]
+    old = free.size
     new = old + old // 2 + 1
-    larger, stack = np.zeros((new, chunks.shape[1]), dtype=np.int32), np.zeros(new, dtype=np.int32)
-    larger[:old] = chunks
-    stack[: spare[0]] = free[: spare[0]]
+    larger, stack = np.zeros(new * CHUNK, dtype=np.int32), np.zeros(new, dtype=np.int64)
+    larger[: pool.size] = pool
+    stack[: state[0]] = free[: state[0]]
     for chunk in range(new - 1, old - 1, -1):
-        stack[spare[0]] = chunk
-        spare[0] += 1
+        stack[state[0]] = chunk * CHUNK
+        state[0] += 1
     return larger, stack
 
 
-@kernel("void(int32[:, ::1], int32[:, ::1], int32[::1], int64[::1], int64, int64, int64)")
-def join(ends, chunks, free, spare, s, now, jobs):
-    """Jobs that arrived in round `now` go to the end of the queue of server s."""
-    place = ends[s, FILLED]
-    if place == _RUNS:
-        spare[0] -= 1
-        chunk = free[spare[0]]
-        chunks[ends[s, LAST], 0] = chunk
-        ends[s, LAST] = chunk
-        place = 0
-    chunks[ends[s, LAST], 2 + 2 * place] = now
-    chunks[ends[s, LAST], 3 + 2 * place] = jobs
-    ends[s, FILLED] = place + 1
-
-
-@kernel("int64[::1](int64[::1], int64, int64, int64)")
-def tally(histogram, response, jobs, counted):
-    """Count `jobs` completed after `response` rounds, unless they arrived in the warm-up; the histogram grows."""
-    if counted:
-        if response >= histogram.size:
-            larger = np.zeros(2 * response, dtype=np.int64)
-            larger[: histogram.size] = histogram
-            histogram = larger
-        histogram[response] += jobs
-    return histogram
+@kernel("int64[::1](float64[::1], int64, int64[::1], int32[::1], int64[::1], int64[::1])")
+def room_for(lengths, now, head, pool, state, histogram):
+    """The histogram, grown if a job that now waits could not be tallied in round `now`."""
+    oldest = now
+    for s in range(lengths.size):
+        if lengths[s] > 0.0:
+            oldest = min(oldest, np.int64(pool[head[s]]))
+    state[1] = oldest
+    if now - oldest + 1 < histogram.size:
+        return histogram
+    larger = np.zeros(2 * (now - oldest + 2), dtype=np.int64)
+    larger[: histogram.size] = histogram
+    return larger
 
 
 @kernel(
-    "int64[::1](int32[:, ::1], int32[:, ::1], int32[::1], int64[::1], int64, int64, int64, int64, int64[::1])"
+    "int64(float64[::1], int64[::1], int32[::1], int64, int64, int64[::1], int64[::1], int32[::1], int64[::1],"
+    " int64[::1], int64[::1])"
 )
-def leave(ends, chunks, free, spare, s, jobs, now, warmup, histogram):
-    """The first `jobs` in the queue of server s, of earlier rounds, are done in round `now`; they are there."""
-    while jobs > 0:
-        chunk, place = ends[s, FIRST], 2 + 2 * ends[s, TAKEN]
-        arrived, waiting = chunks[chunk, place], chunks[chunk, place + 1]
-        done = min(jobs, waiting)
-        histogram = tally(histogram, now - arrived + 1, done, arrived >= warmup)
-        jobs -= done
-        if done < waiting:
-            chunks[chunk, place + 1] = waiting - done
-            break
-        ends[s, TAKEN] += 1
-        if chunk == ends[s, LAST]:
-            if ends[s, TAKEN] == ends[s, FILLED]:  # empty: begin again at the front of its chunk
-                ends[s, TAKEN] = ends[s, FILLED] = 0
-        elif ends[s, TAKEN] == _RUNS:
-            ends[s, FIRST], ends[s, TAKEN] = chunks[chunk, 0], 0
-            free[spare[0]] = chunk
-            spare[0] += 1
-    return histogram
-
-
-@kernel(
-    "Tuple((int32[:, ::1], int32[::1], int64[::1], float64))(float64[::1], int64[::1], int32[::1], int64, int64,"
-    " int32[:, ::1], int32[:, ::1], int32[::1], int64[::1], int64[::1], int64[::1])"
-)
-def serve_round(lengths, sent, capacities, now, warmup, ends, chunks, free, spare, histogram, served):
+def serve_round(lengths, sent, capacities, now, warmup, head, tail, pool, free, state, histogram):
     """The jobs sent in round `now` join, and every server serves up to its capacity, first come first served.
 
-    Returns what may have grown (chunks, free, histogram) and how many jobs are left in all queues.
+    Jobs of the warm-up are not tallied. There must be a free chunk for each server and room in the histogram.
+    Returns how many jobs are left in all queues.
     """
-    if spare[0] < lengths.size:  # a server needs one chunk a round at most
-        chunks, free = enlarge(chunks, free, spare)
-    left = 0.0
+    left, at_once = 0, 0
     for s in range(lengths.size):
-        old, new, capacity = int(lengths[s]), sent[s], np.int64(capacities[s])
-        done = min(old, capacity)
-        if done > 0:
-            histogram = leave(ends, chunks, free, spare, s, done, now, warmup, histogram)
-        at_once = min(new, capacity - done)
-        if at_once > 0:
-            histogram = tally(histogram, 1, at_once, now >= warmup)
-        if new > at_once:
-            join(ends, chunks, free, spare, s, now, new - at_once)
-        served[s] += done + at_once
-        lengths[s] = old + new - done - at_once
-        left += lengths[s]
-    return chunks, free, histogram, left
+        old, new, able = np.int64(lengths[s]), sent[s], np.int64(capacities[s])
+        if old > 0 and able > 0:
+            todo, place = min(old, able), head[s]
+            able -= todo
+            old -= todo
+            while True:
+                arrived, waiting = np.int64(pool[place]), np.int64(pool[place + 1])
+                done = min(todo, waiting)
+                if arrived >= warmup:
+                    histogram[now - arrived + 1] += done
+                todo -= done
+                if done < waiting:
+                    pool[place + 1] = waiting - done
+                    break
+                place += 2
+                if place == tail[s]:  # empty: begin again at the front of its chunk
+                    place = (place - 2) // CHUNK * CHUNK + 2
+                    tail[s] = place
+                    break
+                if place % CHUNK == 0:
+                    free[state[0]] = place - CHUNK
+                    state[0] += 1
+                    place = np.int64(pool[place - CHUNK]) + 2
+                if todo == 0:
+                    break
+            head[s] = place
+        done = min(new, able)
+        at_once += done
+        new -= done
+        if new > 0:
+            place = tail[s]
+            if place % CHUNK == 0:
+                state[0] -= 1
+                pool[place - CHUNK] = free[state[0]]
+                place = free[state[0]] + 2
+            pool[place], pool[place + 1] = now, new
+            tail[s] = place + 2
+        lengths[s] = old + new
+        left += old + new
+    if now >= warmup:
+        histogram[1] += at_once
+    return left

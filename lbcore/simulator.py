@@ -1,6 +1,9 @@
 """The round loop: jobs arrive, dispatchers send them, servers serve, response times are tallied."""
 
+import os
+import threading
 import time
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 
 import numba
 import numpy as np
@@ -10,7 +13,7 @@ from lbcore import policies
 from lbcore.compiled import kernel
 from lbcore.draws import generator
 from lbcore.policies.base import DECIDE_ALL, DECIDE_ONE, FINISH, decide_one_by_one
-from lbcore.queues import Queues, serve_round
+from lbcore.queues import Queues, enlarge, room_for, serve_round
 from lbcore.results import Comparison, Result, Run
 from lbcore.workload import CHOICES, Workload
 
@@ -19,18 +22,20 @@ _PATIENCE = 0.2  # seconds a policy may take for a block: how soon a stop is hee
 
 
 @kernel(
-    f"Tuple((int32[:, ::1], int32[::1], int64[::1], int64))(FunctionType({DECIDE_ONE}), FunctionType({DECIDE_ALL}),"
+    f"Tuple((int32[::1], int64[::1], int64[::1], int64))(FunctionType({DECIDE_ONE}), FunctionType({DECIDE_ALL}),"
     f" FunctionType({FINISH}), boolean, int64[:, ::1], int32[:, ::1], int64, int64, float64[::1], float64[::1],"
-    " float64[:, ::1], uint64[::1], float64[::1], int32[:, ::1], int32[:, ::1], int32[::1], int64[::1], int64[::1],"
+    " float64[:, ::1], uint64[::1], float64[::1], int64[::1], int64[::1], int32[::1], int64[::1], int64[::1],"
     " int64[::1], int64[::1], int64[::1])"
 )
 def advance(
     decide_one, decide_all, finish, jointly, arrivals, capacities, start, warmup, rates, options, memory, rng,
-    lengths, ends, chunks, free, spare, histogram, served, sent, totals,
+    lengths, head, tail, pool, free, state, histogram, sent, totals,
 ):  # fmt: skip
     """Some rounds of one policy. Returns what may have grown, and the first round with a wrong decision or -1."""
-    own, together = np.empty(rates.size, dtype=np.int64), np.empty(rates.size, dtype=np.int64)
+    servers = rates.size
+    own, together = np.empty(servers, dtype=np.int64), np.empty(servers, dtype=np.int64)
     for row in range(arrivals.shape[0]):
+        now = start + row
         together[:] = 0
         if jointly:
             decide_all(arrivals[row], lengths, rates, options, memory, rng, together)
@@ -40,28 +45,21 @@ def advance(
                 decide_one(d, arrivals[row, d], lengths, rates, options, memory, rng, own)
                 together += own
         placed, wrong = 0, False
-        for s in range(rates.size):
+        for s in range(servers):
             placed += together[s]
+            sent[s] += together[s]
             wrong |= (together[s] < 0) | ((rates[s] == 0.0) & (together[s] != 0))
         if wrong or placed != arrivals[row].sum():
-            return chunks, free, histogram, start + row
-        sent += together
-        chunks, free, histogram, left = serve_round(
-            lengths,
-            together,
-            capacities[row],
-            start + row,
-            warmup,
-            ends,
-            chunks,
-            free,
-            spare,
-            histogram,
-            served,
+            return pool, free, histogram, now
+        if state[0] < servers:
+            pool, free = enlarge(pool, free, state)
+        if now - state[1] + 1 >= histogram.size:
+            histogram = room_for(lengths, now, head, pool, state, histogram)
+        totals[row] = serve_round(
+            lengths, together, capacities[row], now, warmup, head, tail, pool, free, state, histogram
         )
-        totals[row] = int(left)
         finish(lengths, capacities[row], rates, options, memory, rng)
-    return chunks, free, histogram, -1
+    return pool, free, histogram, -1
 
 
 class Simulation:
@@ -100,11 +98,11 @@ class Simulation:
         loop = advance if all(map(_is_compiled, deciders)) else getattr(advance, "py_func", advance)
         try:
             with np.errstate(over="ignore"):  # the generator's words wrap around
-                queues.chunks, queues.free, queues.histogram, wrong = loop(
+                queues.pool, queues.free, queues.histogram, wrong = loop(
                     *deciders, jointly, arrivals, capacities, self.now, self.warmup,
                     self.rates, self.options, self.memory, self.rng,
-                    queues.lengths, queues.ends, queues.chunks, queues.free, queues.spare,
-                    queues.histogram, queues.served, self.sent, totals,
+                    queues.lengths, queues.head, queues.tail, queues.pool, queues.free, queues.state,
+                    queues.histogram, self.sent, totals,
                 )  # fmt: skip
         except SystemError as error:  # so numba tells of a stop that came while it packed up the result
             first = error
@@ -124,7 +122,12 @@ class Simulation:
         """The raw counts so far."""
         histogram = np.trim_zeros(self.queues.histogram, "b")
         totals = np.concatenate(self._totals) if self._totals else np.zeros(0, dtype=np.int64)
-        return Run(histogram.copy(), self.arrived, totals, self.sent.copy(), self.queues.served.copy())
+        return Run(histogram.copy(), self.arrived, totals, self.sent.copy(), self.served)
+
+    @property
+    def served(self):
+        """Jobs each server has done so far, shape (n,)."""
+        return self.sent - self.queues.lengths.astype(np.int64)
 
 
 def simulate(workload, policy, replications=1, warmup=0, progress=True):
@@ -151,7 +154,7 @@ def compare(workload, policies, replications=1, warmup=0, progress=True):
     policies : sequence of str or Policy
         Such as ["SCD", "SED", "JSQ(3)"]; `lbcore.POLICIES` lists the names.
     replications : int
-        Independent repetitions; intervals need at least two.
+        Independent repetitions, side by side on the processor's cores; intervals need at least two.
     warmup : int
         Jobs that arrive in the first `warmup` rounds are served but not counted; the papers count all.
     progress : bool
@@ -168,24 +171,35 @@ def compare(workload, policies, replications=1, warmup=0, progress=True):
         Names the argument, what was found and the rule.
     """
     chosen = _checked(workload, policies, replications, warmup)
-    runs = {policy.name: [] for policy in chosen}
-    with tqdm(
-        total=len(chosen) * replications * workload.rounds,
-        unit=" rounds",
-        delay=1,
-        disable=not progress,
-        leave=False,
-    ) as bar:
-        for replication in range(replications):
-            for name, run in _replicate(workload, chosen, replication, warmup, bar).items():
-                runs[name].append(run)
+    rounds, stop = [0] * replications, threading.Event()
+    total = len(chosen) * replications * workload.rounds
+    with (
+        tqdm(total=total, unit=" rounds", delay=1, disable=not progress, leave=False) as bar,
+        ThreadPoolExecutor(min(replications, os.cpu_count() or 1)) as pool,  # kernels run side by side
+    ):
+        tasks = [
+            pool.submit(_replicate, workload, chosen, r, warmup, rounds, stop) for r in range(replications)
+        ]
+        try:
+            pending = tasks
+            while pending:  # the bar is moved from here: widgets do not like other threads
+                finished, pending = wait(pending, timeout=0.1, return_when=FIRST_EXCEPTION)
+                bar.update(sum(rounds) - bar.n)
+                if any(task.exception() for task in finished):
+                    break
+            done = [task.result() for task in tasks]
+        finally:
+            stop.set()
     numbers = tuple(range(replications))
     return Comparison(
-        {name: Result(name, workload, warmup, tuple(done), numbers) for name, done in runs.items()}
+        {
+            p.name: Result(p.name, workload, warmup, runs, numbers)
+            for p, runs in zip(chosen, zip(*done, strict=True), strict=True)
+        }
     )
 
 
-def _replicate(workload, chosen, replication, warmup, bar):
+def _replicate(workload, chosen, replication, warmup, rounds, stop):
     """One replication of all policies: each block of arrivals and capacities is drawn once and met by all."""
     simulations = [Simulation(workload, policy, replication, warmup) for policy in chosen]
     source, size = workload.open(replication), 16
@@ -194,12 +208,14 @@ def _replicate(workload, chosen, replication, warmup, bar):
         block = source.take(min(size, largest))
         slowest = 0.0
         for simulation in simulations:
+            if stop.is_set():
+                return []
             began = time.perf_counter()
             simulation.advance(*block)
             slowest = max(slowest, time.perf_counter() - began)
-            bar.update(len(block[0]))
+            rounds[replication] += len(block[0])
         size = max(1, min(2 * size, int(size * _PATIENCE / max(slowest, 1e-6))))
-    return {simulation.policy.name: simulation.run() for simulation in simulations}
+    return [simulation.run() for simulation in simulations]
 
 
 def _checked(workload, wanted, replications, warmup):

@@ -40,51 +40,58 @@ BULK = ((1.0, 1.0, 2.0), (0, 3, 1), ((9,),), ((9, 9, 9),))  # more jobs than ser
 
 def cases(name):
     """The cases that a policy is tried on."""
-    own = {"JIQ": [IDLE], "hJIQ": [IDLE], "JSQ": [BULK], "SED": [BULK], "SED+1": [BULK]}
+    own = {"JIQ": [IDLE], "hJIQ": [IDLE], "JSQ": [BULK], "SED": [BULK], "SED+1": [BULK], "LSQ": [BULK]}
     return [EQUAL, UNEQUAL, SMALL, FEW if "LSQ" in name or "(2)" in name else ROUNDS, *own.get(name, [])]
 
 
 @kernel(
     f"void(FunctionType({DECIDE_ONE}), FunctionType({DECIDE_ALL}), FunctionType({FINISH}), boolean,"
     " int64[:, ::1], int32[:, ::1], float64[::1], float64[::1], float64[::1], float64[:, ::1], uint64[::1],"
-    " int64[::1])"
+    " int64[:, :, ::1])"
 )
 def play(
-    decide_one, decide_all, finish, jointly, batches, capacities, start, rates, options, memory, rng, codes
+    decide_one, decide_all, finish, jointly, batches, capacities, start, rates, options, memory, rng, sent
 ):
-    """Play the same few rounds many times; `codes` get the jobs sent to each server in each, as one number."""
-    base, sent = batches.sum() + 1, np.empty(rates.size, dtype=np.int64)
+    """Play the same few rounds many times; `sent` gets the jobs sent to each server in each round of each play."""
     own = np.empty(rates.size, dtype=np.int64)
-    for i in range(codes.size):
+    for i in range(sent.shape[0]):
         memory[:] = 0.0
         queues = start.copy()
         for t in range(batches.shape[0]):
-            sent[:] = 0
+            sent[i, t] = 0
             if jointly:
-                decide_all(batches[t], queues, rates, options, memory, rng, sent)
+                decide_all(batches[t], queues, rates, options, memory, rng, sent[i, t])
             else:
                 for d in range(batches.shape[1]):
                     own[:] = 0
                     decide_one(d, batches[t, d], queues, rates, options, memory, rng, own)
-                    sent += own
+                    sent[i, t] += own
             for s in range(rates.size):
-                codes[i] = codes[i] * base + sent[s]
-                queues[s] = max(0.0, queues[s] + sent[s] - capacities[t, s])
+                queues[s] = max(0.0, queues[s] + sent[i, t, s] - capacities[t, s])
             finish(queues, capacities[t], rates, options, memory, rng)
 
 
-def counts_of(name, form, case):
-    """How often each outcome came, by the kernels."""
+def played(name, form, case, plays, seed=7):
+    """Jobs sent to each server, shape (plays, rounds, servers), by the kernels."""
     rates, start, batches, capacities = (np.array(x) for x in case)
     policy, cluster = find(name), lb.Cluster(rates, batches.shape[1])
-    codes = np.zeros(PLAYS, dtype=np.int64)
+    sent = np.zeros((plays, len(batches), rates.size), dtype=np.int64)
     with np.errstate(over="ignore"):
         play(
             policy.decide_one, policy.decide_all if form == "all" else decide_one_by_one, policy.finish,
-            form == "all", batches, capacities.astype(np.int32), start.astype(float), rates,
+            form == "all", batches, capacities.astype(np.int32), start.astype(float), rates.astype(float),
             policy.prepare(cluster), np.zeros(policy.memory_shape(cluster)),
-            generator(np.random.SeedSequence(7)), codes,
+            generator(np.random.SeedSequence(seed)), sent,
         )  # fmt: skip
+    return sent
+
+
+def counts_of(name, form, case):
+    """How often each outcome came, by the kernels; an outcome is all jobs sent, written as one number."""
+    sent = played(name, form, case, PLAYS)
+    sent = sent.reshape(len(sent), -1)
+    base = sum(map(sum, case[2])) + 1
+    codes = sent @ base ** np.arange(sent.shape[1] - 1, -1, -1)
     return dict(zip(*(x.tolist() for x in np.unique(codes, return_counts=True)), strict=True))
 
 
@@ -129,6 +136,45 @@ def test_law_of_decisions(name, form):
     assert stats.chi2.sf(right, freedom) > 1e-6
     if not numba.config.DISABLE_JIT:  # a few thousand plays cannot tell 2 %
         assert stats.chi2.sf(wrong, freedom) < 1e-6
+
+
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="many plays")
+@pytest.mark.parametrize("jobs", [0.2, 1, 4, 12, 100], ids=lambda jobs: f"{jobs}-jobs-a-server")
+@pytest.mark.parametrize("name", [name for name, form in FORMS if form == "all"])
+def test_all_at_once_as_one_by_one(name, jobs):
+    """Two rounds of 12 servers and 5 dispatchers, from few jobs to what is drawn in bulk: means and spreads agree."""
+    rng, plays = np.random.default_rng(int(10 * jobs)), 20_000
+    rates = np.array([1.0, 2.0, 2.0, 2.0, 0.0, 3.5, 5.0, 8.0, 8.0, 13.0, 20.0, 1.5])
+    start = rng.poisson(rates * jobs)
+    batches = rng.poisson(12 * jobs / 5, (2, 5))
+    case = rates, start, batches, rng.poisson(2 * rates * jobs, (2, 12))
+    one, every = played(name, "one", case, plays), played(name, "all", case, plays, seed=8)
+    assert (every.sum(axis=2) == batches.sum(axis=1)).all() and not every[:, :, 4].any()
+    for power in (1, 2):  # of the distance from the mean of both
+        middle = (one.mean(axis=0) + every.mean(axis=0)) / 2 if power == 2 else 0.0
+        a, b = (one - middle) ** power, (every - middle) ** power
+        error = np.sqrt((a.var(axis=0) + b.var(axis=0)) / plays)
+        apart = np.abs(a.mean(axis=0) - b.mean(axis=0))
+        assert (apart <= 5.5 * error + 1e-9 * (1 + np.abs(middle))).all()
+        together = [x[:, :, :6].sum(axis=2) for x in (one, every)]  # half of the servers at once: covariances
+        spread = np.sqrt(sum(x.var(axis=0) for x in together) / plays)
+        assert (np.abs(together[0].mean(axis=0) - together[1].mean(axis=0)) <= 5.5 * spread + 1e-9).all()
+        widths = [(x - together[0].mean(axis=0)) ** 2 for x in together]
+        spread = np.sqrt(sum(x.var(axis=0) for x in widths) / plays)
+        assert (np.abs(widths[0].mean(axis=0) - widths[1].mean(axis=0)) <= 5.5 * spread + 1e-9).all()
+
+
+@given(data=st.data())
+def test_sed_all_at_once_exactly_as_one_by_one(data):
+    """Where rates differ nothing is drawn: any sizes of batches, ties of heights, long queues."""
+    servers, dispatchers = data.draw(st.integers(1, 40)), data.draw(st.integers(1, 6))
+    rng = np.random.default_rng(data.draw(st.integers(0, 10**6)))
+    rates = rng.choice([0.5, 1.0, 2.0, 3.0, 10.0], servers) + np.arange(servers) / 1024
+    queues = rng.poisson(rates * rng.choice([0.0, 1.0, 30.0, 1e6])).astype(float)
+    batches = rng.poisson(rng.choice([0.3, 5.0, 100.0, 5000.0]), dispatchers)
+    for name in ("SED", "SED+1"):
+        sent = played(name, "one", (rates, queues, [batches], np.ones((1, servers))), 1)
+        assert np.array_equal(sent, played(name, "all", (rates, queues, [batches], np.ones((1, servers))), 1))
 
 
 @pytest.mark.parametrize("name", [*NAMES, "JSQ(1)", "JSQ(5)", "hJSQ(3)", "LSQ(0)", "hLSQ(7)"])

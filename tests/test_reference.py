@@ -35,7 +35,7 @@ def test_two_servers_exactly(system):
     """Within 4 standard errors, which are under .3 %, for every policy with an exact chain."""
     rates, load, dispatchers = system
     workload = lb.Workload(lb.Cluster(rates, dispatchers), load, 200_000, seed=list(systems()).index(system))
-    results = lb.compare(workload, systems()[system], replications=24 if load > 0.7 else 8, warmup=1_000)
+    results = lb.compare(workload, systems()[system], replications=40 if load > 0.7 else 16, warmup=1_000)
     for policy, exact in systems()[system].items():
         means = results[policy].samples("mean")
         error = means.std(ddof=1) / np.sqrt(means.size)

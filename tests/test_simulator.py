@@ -66,7 +66,7 @@ def test_idle_tokens_as_the_twin():
     ):
         before = simulation.sent.copy()
         plain.round(jobs.tolist(), able.tolist())
-    assert before.sum() and simulation.queues.served.sum() == arrivals.sum()
+    assert before.sum() and simulation.served.sum() == arrivals.sum()
     sent = np.zeros(4)
     again = Twin("hJIQ", rates, 1, chooser(rng.random))
     for jobs, able in zip(arrivals, capacities, strict=True):
@@ -106,7 +106,7 @@ def test_no_path_beats_the_pool_and_no_job_is_lost(name, data):
     come = done = 0
     for now, (jobs, _, simulation) in enumerate(follow(trace, name)):
         queues = simulation.queues
-        come, before, done = come + jobs.sum(), done, queues.served.sum()
+        come, before, done = come + jobs.sum(), done, simulation.served.sum()
         assert queues.lengths.sum() == come - done == simulation._totals[-1][0]
         assert queues.lengths.sum() >= floor[now]
         assert (queues.lengths >= 0).all() and 0 <= done - before <= capacities[now].sum()

@@ -1,7 +1,7 @@
 """JIQ and hJIQ: idle servers tell a dispatcher so, by tokens.
 
-Memory: a row of tokens for each dispatcher (1 = holds one of that server), then a row of the servers whose token
-is out (these give none), then whether the first round is over.
+Memory: a row for each dispatcher, 1 where it holds a token of the server, and in the last column how many it holds;
+then a row of the servers whose token is out (these give none), then whether the first round is over.
 """
 
 from dataclasses import dataclass
@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from lbcore.compiled import kernel
-from lbcore.draws import below, draw, raffle, uniform
-from lbcore.policies.base import DECIDE_ONE, FINISH, Policy, live_ones
-from lbcore.policies.ordered import fill
+from lbcore.draws import below, draw, raffle, scatter, uniform
+from lbcore.policies.base import DECIDE_ALL, DECIDE_ONE, FINISH, Policy, live_ones
+from lbcore.policies.order import fill
 
 
 @kernel(FINISH)
@@ -21,51 +21,104 @@ def give_tokens(queues, capacities, rates, options, memory, rng):
     Idle is: its queue is empty and it could have served. To a dispatcher at random; a second one there is lost.
     After the first round every server gives one, busy or not.
     """
-    dispatchers = memory.shape[0] - 2
+    servers, dispatchers = queues.size, memory.shape[0] - 2
     out, first = memory[dispatchers], memory[dispatchers + 1, 0] == 0.0
-    for s in range(queues.size):
+    for s in range(servers):
         if rates[s] > 0.0 and out[s] == 0.0 and (first or (queues[s] == 0.0 and capacities[s] > 0)):
             out[s] = 1.0
-            memory[below(rng, dispatchers), s] = 1.0
+            d = below(rng, dispatchers)
+            memory[d, servers] += 1.0 - memory[d, s]
+            memory[d, s] = 1.0
     memory[dispatchers + 1, 0] = 1.0
+
+
+@kernel("void(int64, float64[::1], float64[:, ::1], uint64[::1], int64[::1])")
+def without_tokens(jobs, options, memory, rng, sent):
+    """Each job by the weights of the options, anywhere; the token of a server that gets one may be given again."""
+    servers, out = sent.size, memory[memory.shape[0] - 2]
+    drawn = np.zeros(servers, dtype=np.int64)
+    if jobs > 5 * servers:
+        scatter(options[:servers], jobs, rng, drawn)
+    else:
+        for _ in range(jobs):
+            drawn[draw(options[servers:], rng)] += 1
+    for s in range(servers):
+        sent[s] += drawn[s]
+        if drawn[s] > 0:
+            out[s] = 0.0
 
 
 @kernel(DECIDE_ONE)
 def evenly_to_idle(d, jobs, view, rates, options, memory, rng, sent):
-    """JIQ: the batch evenly over the token servers, then all tokens are dropped. Options: the raffle."""
-    tokens, out = memory[d], memory[memory.shape[0] - 2]
-    held = int(tokens.sum())
+    """JIQ: the batch evenly over the token servers, then all tokens are dropped.
+
+    Options: the weights of draws without tokens, and their raffle.
+    """
+    servers, out = view.size, memory[memory.shape[0] - 2]
+    held = int(memory[d, servers])
     if held == 0:
-        for _ in range(jobs):
-            s = draw(options, rng)
-            sent[s] += 1
-            out[s] = 0.0
+        without_tokens(jobs, options, memory, rng, sent)
     elif jobs > 0:
         each, rest = jobs // held, jobs % held
-        for s in range(tokens.size):
-            if tokens[s] == 1.0:
-                sent[s] = each
+        for s in range(servers):
+            if memory[d, s] == 1.0:
+                sent[s] += each
                 if uniform(rng) * held < rest:  # `rest` of the `held` that are left, each set as likely
                     sent[s] += 1
                     rest -= 1
                 held -= 1
-                tokens[s] = out[s] = 0.0
+                memory[d, s] = out[s] = 0.0
+        memory[d, servers] = 0.0
 
 
 @kernel(DECIDE_ONE)
 def best_of_idle(d, jobs, view, rates, options, memory, rng, sent):
     """hJIQ: each next job to the smallest own / rate of the token servers; used tokens are dropped."""
-    tokens, out = memory[d], memory[memory.shape[0] - 2]
-    if not np.any(tokens == 1.0):
-        for _ in range(jobs):
-            s = draw(options, rng)
-            sent[s] += 1
-            out[s] = 0.0
+    servers, out = view.size, memory[memory.shape[0] - 2]
+    held = int(memory[d, servers])
+    if held == 0:
+        without_tokens(jobs, options, memory, rng, sent)
     elif jobs > 0:
-        fill(np.zeros(tokens.size), tokens * rates, 0.0, jobs, rng, sent)
-        for s in range(tokens.size):
-            if sent[s] > 0:
-                tokens[s] = out[s] = 0.0
+        idle, speeds, got = np.empty(held, dtype=np.int64), np.empty(held), np.zeros(held, dtype=np.int64)
+        k = 0
+        for s in range(servers):
+            if memory[d, s] == 1.0:
+                idle[k], speeds[k] = s, rates[s]
+                k += 1
+        fill(np.zeros(held), speeds, 0.0, jobs, np.inf, rng, got)
+        for k in range(held):
+            s = idle[k]
+            if got[k] > 0:
+                sent[s] += got[k]
+                memory[d, s] = out[s] = 0.0
+                memory[d, servers] -= 1.0
+
+
+@kernel("int64(int64[::1], float64[:, ::1])")
+def jobs_without_tokens(batches, memory):
+    """Jobs of the dispatchers that hold no token."""
+    jobs = 0
+    for d in range(batches.size):
+        jobs += batches[d] if memory[d, memory.shape[1] - 1] == 0.0 else 0
+    return jobs
+
+
+@kernel(DECIDE_ALL)
+def all_evenly_to_idle(batches, queues, rates, options, memory, rng, sent):
+    """JIQ: dispatchers without tokens draw alike, so all together."""
+    without_tokens(jobs_without_tokens(batches, memory), options, memory, rng, sent)
+    for d in range(batches.size):
+        if memory[d, queues.size] > 0.0:
+            evenly_to_idle(d, batches[d], queues, rates, options, memory, rng, sent)
+
+
+@kernel(DECIDE_ALL)
+def all_to_best_of_idle(batches, queues, rates, options, memory, rng, sent):
+    """hJIQ: dispatchers without tokens draw alike, so all together."""
+    without_tokens(jobs_without_tokens(batches, memory), options, memory, rng, sent)
+    for d in range(batches.size):
+        if memory[d, queues.size] > 0.0:
+            best_of_idle(d, batches[d], queues, rates, options, memory, rng, sent)
 
 
 @dataclass(frozen=True)
@@ -77,13 +130,15 @@ class JIQ(Policy):
 
     name = "JIQ"
     decide_one = staticmethod(evenly_to_idle)
+    decide_all = staticmethod(all_evenly_to_idle)
     finish = staticmethod(give_tokens)
 
     def prepare(self, cluster):
-        return raffle(live_ones(cluster))
+        weights = live_ones(cluster)
+        return np.concatenate([weights, raffle(weights)])
 
     def memory_shape(self, cluster):
-        return (cluster.dispatchers + 2, cluster.servers)
+        return (cluster.dispatchers + 2, cluster.servers + 1)
 
 
 @dataclass(frozen=True)
@@ -95,6 +150,7 @@ class hJIQ(JIQ):
 
     name = "hJIQ"
     decide_one = staticmethod(best_of_idle)
+    decide_all = staticmethod(all_to_best_of_idle)
 
     def prepare(self, cluster):
-        return raffle(cluster.rates)
+        return np.concatenate([cluster.rates, raffle(cluster.rates)])

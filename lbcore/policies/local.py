@@ -1,6 +1,7 @@
 """LSQ and hLSQ: each dispatcher keeps its own, mostly old, idea of the queues.
 
-Memory: a row for each dispatcher, the queue lengths as it has them; zeros at first.
+Memory: a row for each dispatcher, the queue lengths as it has them, zeros at first; in the last column a level near
+its last place, to look from next time.
 """
 
 from dataclasses import dataclass
@@ -8,29 +9,53 @@ from dataclasses import dataclass
 import numpy as np
 
 from lbcore.compiled import kernel
-from lbcore.draws import draw_another, raffle
+from lbcore.draws import draw_another, draw_left, raffle
 from lbcore.policies.base import DECIDE_ONE, Policy, live_ones
-from lbcore.policies.ordered import fill
+from lbcore.policies.order import fill, level_off
 
 
-@kernel(DECIDE_ONE)
-def best_as_known(d, jobs, view, rates, options, memory, rng, sent):
-    """Look at a few servers, then send to the best as known, own jobs counted; where it sent, it learns the truth.
-
-    Options: how many to look at, the weights of the draw, which are the speeds too, and their raffle.
-    """
-    servers, known = view.size, memory[d]
-    speeds, table = options[1 : 1 + servers], options[1 + servers :]
+@kernel("void(int64, float64[::1], float64[::1], float64[:, ::1], uint64[::1])")
+def look(d, view, options, memory, rng):
+    """Renew a few entries. Options: how many, the weights of the draw, and their raffle."""
+    servers = view.size
+    table = options[1 + servers :]
     live = table.size // 3
     looked = np.empty(min(int(options[0]), live), dtype=np.int64)
     for k in range(looked.size):
-        looked[k] = draw_another(table, speeds, looked, k, rng) if looked.size < live else table[live + k]
-        known[looked[k]] = view[looked[k]]
+        looked[k] = draw_another(table, looked, k, rng) if looked.size < live else int(table[live + k])
+        if looked[k] < 0:
+            looked[k] = draw_left(options[1 : 1 + servers], looked, k, rng)
+        memory[d, looked[k]] = view[looked[k]]
+
+
+@kernel("void(int64, float64[::1], float64[:, ::1], int64[::1])")
+def learn(d, view, memory, sent):
+    """Where it sent, a dispatcher learns the true queue, own jobs counted."""
+    for s in range(view.size):
+        if sent[s] > 0:
+            memory[d, s] = view[s] + sent[s]
+
+
+@kernel(DECIDE_ONE)
+def shortest_as_known(d, jobs, view, rates, options, memory, rng, sent):
+    """LSQ: look, then send to the shortest as known, own jobs counted, then learn."""
+    look(d, view, options, memory, rng)
     if jobs > 0:
-        fill(known, speeds, 0.0, jobs, rng, sent)
-        for s in range(servers):
-            if sent[s] > 0:
-                known[s] = view[s] + sent[s]
+        servers = view.size
+        guess = memory[d, servers]
+        memory[d, servers] = level_off(memory[d, :servers], options[1 : 1 + servers], jobs, guess, rng, sent)
+        learn(d, view, memory, sent)
+
+
+@kernel(DECIDE_ONE)
+def soonest_as_known(d, jobs, view, rates, options, memory, rng, sent):
+    """hLSQ: look, then send to the smallest (known + own jobs) / rate, then learn."""
+    servers = view.size
+    look(d, view, options, memory, rng)
+    if jobs > 0:
+        guess = memory[d, servers]
+        memory[d, servers] = fill(memory[d, :servers], rates, 0.0, jobs, guess, rng, sent)
+        learn(d, view, memory, sent)
 
 
 @dataclass(frozen=True)
@@ -44,7 +69,7 @@ class LSQ(Policy):
     """
 
     samples: int = 2
-    decide_one = staticmethod(best_as_known)
+    decide_one = staticmethod(shortest_as_known)
     family = "LSQ"
 
     def __post_init__(self):
@@ -58,7 +83,7 @@ class LSQ(Policy):
         return self.family if self.samples == 2 else f"{self.family}({self.samples})"
 
     def weights(self, cluster):
-        """In proportion to what servers are drawn; queues are divided by it."""
+        """In proportion to what servers are drawn."""
         return live_ones(cluster)
 
     def prepare(self, cluster):
@@ -66,7 +91,7 @@ class LSQ(Policy):
         return np.concatenate([[float(self.samples)], weights, raffle(weights)])
 
     def memory_shape(self, cluster):
-        return (cluster.dispatchers, cluster.servers)
+        return (cluster.dispatchers, cluster.servers + 1)
 
 
 @dataclass(frozen=True)
@@ -74,6 +99,7 @@ class hLSQ(LSQ):
     """LSQ for unequal servers: looks in proportion to the rates, and does SED on the dispatcher's own array."""
 
     family = "hLSQ"
+    decide_one = staticmethod(soonest_as_known)
 
     def weights(self, cluster):
         return cluster.rates

@@ -1,71 +1,75 @@
-"""JSQ, SED and SED+1: each next job to the server that looks best."""
+"""JSQ, SED and SED+1: each next job to the server that looks best.
+
+All dispatchers of a round walk the same sequence of places, so that one walk serves all; ties each breaks for itself.
+"""
 
 from dataclasses import dataclass
 
 import numpy as np
 
 from lbcore.compiled import kernel
-from lbcore.draws import precedes, uniform
-from lbcore.policies.base import DECIDE_ONE, Policy, live_ones
-from lbcore.waterfill import water_level
-
-
-@kernel("void(int64[::1], int64, int64, float64[::1], float64[::1], float64[::1])")
-def sift(heap, root, size, keys, speeds, lots):
-    """Let the server at `root` sink to its place in a heap whose parents precede their children."""
-    s = heap[root]
-    while True:
-        child = 2 * root + 1
-        if child >= size:
-            break
-        a = heap[child]
-        if child + 1 < size:
-            b = heap[child + 1]
-            if precedes(keys[b], speeds[b], lots[b], keys[a], speeds[a], lots[a]):
-                child, a = child + 1, b
-        if precedes(keys[s], speeds[s], lots[s], keys[a], speeds[a], lots[a]):
-            break
-        heap[root] = a
-        root = child
-    heap[root] = s
-
-
-@kernel("void(float64[::1], float64[::1], float64, int64, uint64[::1], int64[::1])")
-def fill(lengths, speeds, counted, jobs, rng, sent):
-    """Place jobs one by one at the smallest (length + placed + counted) / speed; speed 0 is out of service.
-
-    Ties to the faster, then at random.
-    """
-    servers = lengths.size
-    keys, lots = np.empty(servers), np.empty(servers)
-    heap = np.empty(servers, dtype=np.int64)
-    level = -np.inf
-    if jobs > servers:  # what lies surely under the last job needs no order
-        level, _ = water_level(lengths, speeds, counted, float(jobs - servers), keys)
-    size = 0
-    for s in range(servers):
-        if speeds[s] > 0.0:
-            key = (lengths[s] + counted) / speeds[s]
-            if key < level:
-                sent[s] = max(1, int(speeds[s] * level - lengths[s] - counted))
-                jobs -= sent[s]
-                key = (lengths[s] + sent[s] + counted) / speeds[s]
-            keys[s], lots[s], heap[size] = key, uniform(rng), s
-            size += 1
-    for root in range(size // 2 - 1, -1, -1):
-        sift(heap, root, size, keys, speeds, lots)
-    for _ in range(jobs):
-        s = heap[0]
-        sent[s] += 1
-        keys[s], lots[s] = (lengths[s] + sent[s] + counted) / speeds[s], uniform(rng)
-        sift(heap, 0, size, keys, speeds, lots)
+from lbcore.policies.base import DECIDE_ALL, DECIDE_ONE, Policy, live_ones
+from lbcore.policies.order import begin, fill, in_order, level_up, rise, sift, some_of
 
 
 @kernel(DECIDE_ONE)
 def to_the_best(d, jobs, view, rates, options, memory, rng, sent):
     """Options: how much of the job itself is counted, then the speeds that lengths are divided by."""
     if jobs > 0:
-        fill(view, options[1:], options[0], jobs, rng, sent)
+        fill(view, options[1:], options[0], jobs, np.inf, rng, sent)
+
+
+@kernel(DECIDE_ALL)
+def all_to_the_shortest(batches, queues, rates, options, memory, rng, sent):
+    """JSQ: one walk along the levels, the shortest queues first; each dispatcher stops at its own."""
+    level_up(in_order(batches), queues, options[1:], rng, sent)
+
+
+@kernel(DECIDE_ALL)
+def all_to_the_soonest(batches, queues, rates, options, memory, rng, sent):
+    """SED: one walk along the places, the best first; each is taken by all whose batch reaches so far."""
+    counted, speeds, ordered = options[0], options[1:], in_order(batches)
+    servers, dispatchers = queues.size, batches.size
+    if ordered[-1] == 0:
+        return
+    keys, lots, own = np.empty(servers), np.zeros(servers), np.empty(servers, dtype=np.int64)
+    heap, tied = np.empty(servers, dtype=np.int64), np.empty(servers, dtype=np.int64)
+    at, size, _ = begin(queues, speeds, counted, ordered[0], ordered[-1], np.inf, keys, own, heap)
+    for s in range(servers):
+        sent[s] += dispatchers * own[s]
+    for root in range(size // 2 - 1, -1, -1):
+        sift(heap, root, size, keys, speeds, lots)
+    done = 0  # dispatchers whose batch is placed
+    while True:
+        while done < dispatchers and ordered[done] <= at:
+            done += 1
+        if done == dispatchers:
+            break
+        s, count = heap[0], 0
+        key, speed = keys[s], speeds[s]
+        alone = size < 2 or keys[heap[1]] != key or speeds[heap[1]] != speed
+        if alone and (size < 3 or keys[heap[2]] != key or speeds[heap[2]] != speed):
+            sent[s] += dispatchers - done
+            own[s] += 1
+            keys[s] = (queues[s] + own[s] + counted) / speed
+            sift(heap, 0, size, keys, speeds, lots)
+            at += 1
+            continue
+        while size > 0 and keys[heap[0]] == key and speeds[heap[0]] == speed:
+            tied[count] = heap[0]
+            count, size = count + 1, size - 1
+            heap[0] = heap[size]
+            if size > 0:
+                sift(heap, 0, size, keys, speeds, lots)
+        for d in range(done, dispatchers):
+            some_of(tied, count, min(count, ordered[d] - at), rng, sent)
+        at += count
+        for k in range(count):
+            s = tied[k]
+            own[s] += 1
+            keys[s] = (queues[s] + own[s] + counted) / speed
+            rise(heap, s, size, keys, speeds, lots)
+            size += 1
 
 
 @dataclass(frozen=True)
@@ -74,6 +78,7 @@ class JSQ(Policy):
 
     name = "JSQ"
     decide_one = staticmethod(to_the_best)
+    decide_all = staticmethod(all_to_the_shortest)
 
     def prepare(self, cluster):
         return np.concatenate([[0.0], live_ones(cluster)])
@@ -88,6 +93,7 @@ class SED(Policy):
 
     name = "SED"
     decide_one = staticmethod(to_the_best)
+    decide_all = staticmethod(all_to_the_soonest)
     counted = 0.0
 
     def prepare(self, cluster):

@@ -5,27 +5,49 @@ from dataclasses import dataclass
 import numpy as np
 
 from lbcore.compiled import kernel
-from lbcore.draws import draw_another, precedes, raffle, uniform
+from lbcore.draws import draw, draw_another, draw_left, precedes, raffle, uniform
 from lbcore.policies.base import DECIDE_ONE, Policy, live_ones
+
+
+@kernel("void(int64, float64[::1], float64[::1], float64[::1], uint64[::1], int64[::1])")
+def better_of_two(jobs, view, speeds, table, rng, sent):
+    """`best_of_few` for two of more than two servers, without a branch that is hard to foresee."""
+    chosen = np.empty(1, dtype=np.int64)
+    for _ in range(jobs):
+        a = draw(table, rng)
+        b = draw(table, rng)
+        if a == b:
+            chosen[0] = a
+            b = draw_another(table, chosen, 1, rng)
+            if b < 0:
+                b = draw_left(speeds, chosen, 1, rng)
+        key, other = (view[a] + sent[a]) / speeds[a], (view[b] + sent[b]) / speeds[b]
+        a += (b - a) * precedes(other, speeds[b], 0.0, key, speeds[a], 0.0)
+        sent[a] += 1
 
 
 @kernel(DECIDE_ONE)
 def best_of_few(d, jobs, view, rates, options, memory, rng, sent):
-    """Options: how many to look at, the weights of the draw, which are the speeds too, and their raffle."""
+    """Options: how many to look at, the weights of the draw, which are the speeds too, and their raffle.
+
+    Servers of one weight are drawn in any order alike, so that the first drawn may win a tie; only where all are
+    looked at, a tie needs a lot.
+    """
     servers, look = view.size, int(options[0])
     speeds, table = options[1 : 1 + servers], options[1 + servers :]
     live = table.size // 3
+    if look == 2 and live > 2:
+        better_of_two(jobs, view, speeds, table, rng, sent)
+        return
     chosen = np.empty(min(look, live), dtype=np.int64)
-    if look >= live:
-        for k in range(live):
-            chosen[k] = int(table[live + k])  # all of them
     for _ in range(jobs):
         best, least, best_lot = -1, np.inf, 0.0
         for k in range(chosen.size):
-            if look < live:
-                chosen[k] = draw_another(table, speeds, chosen, k, rng)
+            chosen[k] = draw_another(table, chosen, k, rng) if look < live else int(table[live + k])
+            if chosen[k] < 0:
+                chosen[k] = draw_left(speeds, chosen, k, rng)
             s = chosen[k]
-            key, lot = (view[s] + sent[s]) / speeds[s], uniform(rng)
+            key, lot = (view[s] + sent[s]) / speeds[s], uniform(rng) if look >= live else 0.0
             if best < 0 or precedes(key, speeds[s], lot, least, speeds[best], best_lot):
                 best, least, best_lot = s, key, lot
         sent[best] += 1

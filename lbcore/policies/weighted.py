@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from lbcore.compiled import kernel
-from lbcore.draws import draw, raffle
-from lbcore.policies.base import DECIDE_ONE, Policy
+from lbcore.draws import draw, raffle, scatter
+from lbcore.policies.base import DECIDE_ALL, DECIDE_ONE, Policy
 
 
 @kernel(DECIDE_ONE)
@@ -14,12 +14,23 @@ def at_random(d, jobs, view, rates, options, memory, rng, sent):
         sent[draw(options, rng)] += 1
 
 
+@kernel(DECIDE_ALL)
+def all_at_random(batches, queues, rates, options, memory, rng, sent):
+    """All dispatchers draw alike: one multinomial draw where jobs are many."""
+    jobs = batches.sum()
+    if jobs > 5 * rates.size:
+        scatter(rates, jobs, rng, sent)
+    else:
+        at_random(0, jobs, queues, rates, options, memory, rng, sent)
+
+
 @dataclass(frozen=True)
 class WR(Policy):
     """Weighted random: each job to a server drawn in proportion to the rates, whatever the queues."""
 
     name = "WR"
     decide_one = staticmethod(at_random)
+    decide_all = staticmethod(all_at_random)
 
     def prepare(self, cluster):
         return raffle(cluster.rates)
