@@ -171,14 +171,13 @@ def fill_raffle(weights, table):
         low += small
         high -= not small
     while low > 0 and high < cells:
-        low -= 1
-        s, giver = line[low], line[high]
+        s, giver = line[low - 1], line[high]
         table[2 * cells + s] = giver
         table[giver] -= 1.0 - table[s]
-        if table[giver] < 1.0:
-            line[low] = giver
-            low += 1
-            high += 1
+        small = table[giver] < 1.0
+        line[low - 1] = giver  # if small, in place of s; else left behind
+        low -= not small
+        high += small
     for k in range(high, cells):  # what rounding left over
         table[line[k]] = 1.0
     for k in range(low):

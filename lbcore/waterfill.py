@@ -86,34 +86,44 @@ def wet_sums(queues, rates, half, heights, level):
     return (t0 + t1) + (t2 + t3), (w0 + w1) + (w2 + w3)
 
 
-@kernel("UniTuple(float64, 2)(float64[::1], float64[::1], float64, float64, float64[::1])")
-def water_level(queues, rates, half, volume, heights):
-    """Level of `volume` poured over heights (queues + half) / rates, and what lies under water; fills `heights`.
+@kernel("UniTuple(float64, 2)(float64[::1], float64[::1], float64, float64, float64[::1], float64)")
+def settle(queues, rates, half, volume, heights, level):
+    """Level of `volume` poured over `heights`, sought from any `level` on, and what lies under water.
 
     Newton's method on the poured volume, which is convex in the level: the first step may rise to or above
     the answer, from there the level only falls, and stops when the set of wet servers does (ours; no sort as
-    in the paper's Algorithm 3). It starts with every server wet, or in a large cluster where a sample stands.
+    in the paper's Algorithm 3).
     """
-    for s in range(queues.size):
-        heights[s] = (queues[s] + half) / rates[s] if rates[s] > 0.0 else np.inf
-    level, falling = np.inf, False
-    every = queues.size // 1000
-    if every >= 20:
-        sample = slice(0, 1000 * every, every)
-        few = heights[sample].copy()
-        level, _ = water_level(queues[sample].copy(), rates[sample].copy(), half, volume / every, few)
+    falling = False
     while volume > 0.0:
         floor, width = wet_sums(queues, rates, half, heights, level)
         if width == 0.0:
             if falling or level == np.inf:  # too little water to tell from none at this height
                 break
-            level = np.inf  # the sample stood below every floor
+            level = np.inf  # it began below every floor
             continue
         lower = (floor + volume) / width
         if falling and lower >= level:
             return level, floor
         level, falling = lower, True
     return np.min(heights), np.inf
+
+
+@kernel("UniTuple(float64, 2)(float64[::1], float64[::1], float64, float64, float64[::1])")
+def water_level(queues, rates, half, volume, heights):
+    """Level of `volume` poured over heights (queues + half) / rates, and what lies under water; fills `heights`.
+
+    It is sought with every server wet at first, or in a large cluster from where a sample stands.
+    """
+    for s in range(queues.size):
+        heights[s] = (queues[s] + half) / rates[s] if rates[s] > 0.0 else np.inf
+    level = np.inf
+    every = queues.size // 1000
+    if every >= 20:
+        sample = slice(0, 1000 * every, every)
+        few = heights[sample].copy()
+        level, _ = water_level(queues[sample].copy(), rates[sample].copy(), half, volume / every, few)
+    return settle(queues, rates, half, volume, heights, level)
 
 
 @kernel("void(float64[::1], float64[::1], float64, float64, float64[::1])")

@@ -106,7 +106,7 @@ MUTATIONS = [
     Mutation("workload", "(replication, *stream)", "tuple(stream)", ("workload",)),
     Mutation("workload", "log1p(1.0 / rates", "expm1(1.0 / rates", ("workload",)),
     Mutation("policies/ordered", "counted = 1.0", "counted = 0.5", ("policies",), only="law and SED"),
-    Mutation("policies/ordered", "ordered[d] - at)", "ordered[d])", ("policies",), only="law and SED-all"),
+    Mutation("policies/ordered", "dispatchers - done", "dispatchers", ("policies",), only="law and SED-all"),
     Mutation(ORDER, "(lengths[s] + sent[s] + counted)", "lengths[s]", ("policies",), only="law and JSQ-one"),
     Mutation(ORDER, "int(np.ceil(under - blur))", "int(np.ceil(under)) + 1", ("simulator",), only="queue_by"),
     Mutation(

@@ -8,7 +8,7 @@ from lbcore.compiled import kernel
 from lbcore.coordination import probabilities
 from lbcore.draws import binomial, draw, raffle, scatter, uniform
 from lbcore.policies.base import DECIDE_ALL, DECIDE_ONE, Policy, live_ones
-from lbcore.waterfill import water_level
+from lbcore.waterfill import settle
 
 
 @kernel(DECIDE_ONE)
@@ -50,6 +50,7 @@ def all_stochastically(batches, queues, rates, options, memory, rng, sent):
 
     All pour over the same heights, each its own volume. Drops that lie under the lowest of their levels are of one
     law for all, and are drawn together; of the others each is drawn between that level and its dispatcher's.
+    Memory: the lowest level of the last round.
     """
     servers = queues.size
     speeds, table = options[1 : 1 + servers], options[1 + servers :]
@@ -64,8 +65,10 @@ def all_stochastically(batches, queues, rates, options, memory, rng, sent):
             stochastically(d, batches[d], queues, rates, options, memory, rng, sent)
         return
     heights, water = np.empty(servers), np.empty(servers)
-    level, _ = water_level(queues, speeds, 0.5, volume, heights)
-    width = 0.0
+    for s in range(servers):
+        heights[s] = (queues[s] + 0.5) / speeds[s] if speeds[s] > 0.0 else np.inf
+    level, _ = settle(queues, speeds, 0.5, volume, heights, memory[0, 0])  # from where it stood last time
+    memory[0, 0], width = level, 0.0
     for s in range(servers):
         wet = heights[s] < level
         water[s] = speeds[s] * (level - heights[s]) if wet else 0.0
@@ -105,19 +108,6 @@ def all_stochastically(batches, queues, rates, options, memory, rng, sent):
 
 
 @dataclass(frozen=True)
-class TWF(Policy):
-    """Tidal water filling: SCD that takes all servers in service as equal (TWF, section 4)."""
-
-    name = "TWF"
-    decide_one = staticmethod(stochastically)
-    decide_all = staticmethod(all_stochastically)
-
-    def prepare(self, cluster):
-        speeds = live_ones(cluster)
-        return np.concatenate([[float(cluster.dispatchers)], speeds, raffle(speeds)])
-
-
-@dataclass(frozen=True)
 class SCD(Policy):
     """Stochastically coordinated dispatching (SCD, Algorithm 2), arrivals estimated by Eq. 18."""
 
@@ -125,5 +115,23 @@ class SCD(Policy):
     decide_one = staticmethod(stochastically)
     decide_all = staticmethod(all_stochastically)
 
+    def speeds(self, cluster):
+        """The rates that it reckons with."""
+        return cluster.rates
+
     def prepare(self, cluster):
-        return np.concatenate([[float(cluster.dispatchers)], cluster.rates, raffle(cluster.rates)])
+        speeds = self.speeds(cluster)
+        return np.concatenate([[float(cluster.dispatchers)], speeds, raffle(speeds)])
+
+    def memory_shape(self, cluster):
+        return (1, 1)
+
+
+@dataclass(frozen=True)
+class TWF(SCD):
+    """Tidal water filling: SCD that takes all servers in service as equal (TWF, section 4)."""
+
+    name = "TWF"
+
+    def speeds(self, cluster):
+        return live_ones(cluster)

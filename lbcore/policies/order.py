@@ -8,7 +8,7 @@ import numpy as np
 
 from lbcore.compiled import kernel
 from lbcore.draws import below, precedes, uniform
-from lbcore.waterfill import wet_sums
+from lbcore.waterfill import settle, wet_sums
 
 
 @kernel("void(int64[::1], int64, int64, float64[::1], float64[::1], float64[::1])")
@@ -141,16 +141,7 @@ def level_off(lengths, live, jobs, guess, rng, sent):
     heights, line = np.empty(servers), np.empty(servers, dtype=np.int64)
     for s in range(servers):
         heights[s] = lengths[s] if live[s] > 0.0 else np.inf
-    level, falling = guess, False
-    while True:  # Newton's method as in `water_level`
-        floor, width = wet_sums(lengths, live, 0.0, heights, level)
-        if width == 0.0:
-            level, falling = np.inf, False
-            continue
-        lower = (floor + jobs) / width
-        if falling and lower >= level:
-            break
-        level, falling = lower, True
+    level, _ = settle(lengths, live, 0.0, float(jobs), heights, guess)
     whole = np.floor(level)
     for s in range(servers):
         if heights[s] <= whole:

@@ -34,7 +34,9 @@ def all_to_the_soonest(batches, queues, rates, options, memory, rng, sent):
         return
     keys, lots, own = np.empty(servers), np.zeros(servers), np.empty(servers, dtype=np.int64)
     heap, tied = np.empty(servers, dtype=np.int64), np.empty(servers, dtype=np.int64)
-    at, size, _ = begin(queues, speeds, counted, ordered[0], ordered[-1], np.inf, keys, own, heap)
+    at, size, memory[0, 0] = begin(
+        queues, speeds, counted, ordered[0], ordered[-1], memory[0, 0], keys, own, heap
+    )
     for s in range(servers):
         sent[s] += dispatchers * own[s]
     for root in range(size // 2 - 1, -1, -1):
@@ -98,6 +100,9 @@ class SED(Policy):
 
     def prepare(self, cluster):
         return np.concatenate([[self.counted], cluster.rates])
+
+    def memory_shape(self, cluster):
+        return (1, 1)  # a level near the last place of the last round
 
 
 @dataclass(frozen=True)
