@@ -18,7 +18,7 @@ from lbcore.results import Comparison, Result, Run
 from lbcore.workload import CHOICES, Workload
 
 _BLOCK_CELLS = 400_000  # of a block's capacities: small enough to stay near the processor
-_PATIENCE = 0.2  # seconds a policy may take for a block: how soon a stop is heeded
+_PATIENCE = 0.1  # seconds a policy may take for a block: how soon a stop is heeded
 
 
 @kernel(
@@ -174,7 +174,7 @@ def compare(workload, policies, replications=1, warmup=0, progress=True):
     rounds, stop = [0] * replications, threading.Event()
     total = len(chosen) * replications * workload.rounds
     with (
-        tqdm(total=total, unit=" rounds", delay=1, disable=not progress, leave=False) as bar,
+        tqdm(total=total, unit=" rounds", unit_scale=True, delay=1, disable=not progress, leave=False) as bar,
         ThreadPoolExecutor(min(replications, os.cpu_count() or 1)) as pool,  # kernels run side by side
     ):
         tasks = [

@@ -115,6 +115,18 @@ def test_no_path_beats_the_pool_and_no_job_is_lost(name, data):
     assert run.histogram.sum() == done and run.arrived == come and run.sent.sum() == come
 
 
+@LONG
+def test_no_long_run_beats_the_pool():
+    """The same bound, round by round, for all policies in a cluster of the papers' size."""
+    workload = lb.Workload(lb.Cluster.random(100, 10, 10, 3), 0.95, 10_000, seed=3)
+    arrivals, capacities = workload.open().take(10_000)
+    floor = lb.theory.path_floor(arrivals.sum(axis=1), capacities.sum(axis=1))
+    for name, result in lb.compare(workload, NAMES).items():
+        assert (result.queue_totals >= floor).all(), name
+        waited = 1 + result.queue_totals.sum() / arrivals.sum()  # all jobs' mean so far, finished or not
+        assert waited >= 1 + floor.sum() / arrivals.sum()
+
+
 def test_memory_follows_what_waits():
     """Long queues are kept whole: a server that stops for long and then works it all off, first come first served."""
     arrivals, capacities = np.ones((3000, 2), dtype=int), np.zeros((3000, 1), dtype=int)
