@@ -3,6 +3,7 @@
 The public names. Each is loaded on first use, so `import lbcore as lb` is quick.
 """
 
+import sys
 from importlib import import_module
 
 __version__ = "0.1.0"
@@ -78,3 +79,4 @@ def warm():
     """Compile every kernel, or check that it is compiled; says what it compiles."""
     for module in _KERNELS:
         import_module(f"lbcore.{module}")
+    print("\rlbcore: all kernels are compiled" + " " * 40, file=sys.stderr)

@@ -71,10 +71,11 @@ def kernel(signature):
         kept = _STORE is not None and Path(function.__code__.co_filename).exists()  # not so what is typed in
         options = {"error_model": "numpy", "cache": kept, "nogil": True}
         stem = f"{Path(function.__code__.co_filename).stem}.{function.__qualname__}-*.nbi"
-        if not kept:
-            print(f"lbcore: compiling {function.__name__}", file=sys.stderr)
-        elif not any(_STORE.rglob(stem)):
-            print(f"lbcore: compiling {function.__name__} (once; kept for next time)", file=sys.stderr)
+        if not kept or not any(_STORE.rglob(stem)):
+            told = "once, and kept" if kept else "not kept"
+            print(
+                f"\rlbcore: compiling ({told}): {function.__name__:<24}", end="", file=sys.stderr, flush=True
+            )
         before = numba.config.CACHE_DIR
         numba.config.CACHE_DIR = str(_STORE or "")
         try:
