@@ -1,5 +1,6 @@
 """Does each policy decide as written? Laws of decisions against the twin's, and what holds for all policies."""
 
+import heapq
 import re
 from pathlib import Path
 
@@ -164,17 +165,56 @@ def test_all_at_once_as_one_by_one(name, jobs):
         assert (np.abs(widths[0].mean(axis=0) - widths[1].mean(axis=0)) <= 5.5 * spread + 1e-9).all()
 
 
+def one_after_the_other(rates, queues, jobs, counted):
+    """SED with a heap of (key, slower, server), job by job."""
+    line = [
+        ((q + counted) / mu, -mu, s) for s, (q, mu) in enumerate(zip(queues, rates, strict=True)) if mu > 0
+    ]
+    heapq.heapify(line)
+    sent = np.zeros(len(rates), dtype=np.int64)
+    for _ in range(jobs):
+        s = line[0][2]
+        sent[s] += 1
+        heapq.heapreplace(line, ((queues[s] + sent[s] + counted) / rates[s], -rates[s], s))
+    return sent
+
+
 @given(data=st.data())
-def test_sed_all_at_once_exactly_as_one_by_one(data):
-    """Where rates differ nothing is drawn: any sizes of batches, ties of heights, long queues."""
+def test_sed_all_at_once_exactly_as_job_by_job(data):
+    """Where rates differ nothing is drawn: any sizes of batches, ties of heights, queues and rates of all sizes."""
     servers, dispatchers = data.draw(st.integers(1, 40)), data.draw(st.integers(1, 6))
     rng = np.random.default_rng(data.draw(st.integers(0, 10**6)))
-    rates = rng.choice([0.5, 1.0, 2.0, 3.0, 10.0], servers) + np.arange(servers) / 1024
+    wide = data.draw(st.sampled_from([[0.5, 1.0, 2.0, 3.0, 10.0], [0.0, 1.0, 1.5], [1e-3, 1.0, 1e6]]))
+    rates = rng.choice(wide, servers)
+    rates[rates > 0] *= 1 + np.arange(servers)[rates > 0] / 1024
+    rates[0] = max(rates[0], 1e-3)
     queues = rng.poisson(rates * rng.choice([0.0, 1.0, 30.0, 1e6])).astype(float)
-    batches = rng.poisson(rng.choice([0.3, 5.0, 100.0, 5000.0]), dispatchers)
-    for name in ("SED", "SED+1"):
-        sent = played(name, "one", (rates, queues, [batches], np.ones((1, servers))), 1)
-        assert np.array_equal(sent, played(name, "all", (rates, queues, [batches], np.ones((1, servers))), 1))
+    batches = rng.poisson(rng.choice([0.3, 5.0, 100.0, 1000.0]), dispatchers)
+    for name, counted in (("SED", 0.0), ("SED+1", 1.0)):
+        case = rates, queues, [batches], np.ones((1, servers))
+        one_by_one = sum(one_after_the_other(rates, queues, jobs, counted) for jobs in batches)
+        assert np.array_equal(played(name, "one", case, 1)[0, 0], one_by_one)
+        assert np.array_equal(played(name, "all", case, 1)[0, 0], one_by_one)
+
+
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="many jobs")
+@given(data=st.data())
+def test_extreme_states(data):
+    """Queues up to 2**50, rates from 1e-3 to 1e7, one job to a million: every form ends and sends what came."""
+    servers, dispatchers = data.draw(st.integers(1, 12)), data.draw(st.integers(1, 4))
+    rates = data.draw(
+        st.lists(st.sampled_from([0.0, 1e-3, 1.0, 7.3, 1e7]), min_size=servers, max_size=servers).filter(any)
+    )
+    queues = data.draw(st.lists(st.sampled_from([0, 1, 10**6, 2**50]), min_size=servers, max_size=servers))
+    batches = data.draw(
+        st.lists(st.sampled_from([0, 1, 40, 10**6]), min_size=dispatchers, max_size=dispatchers)
+    )
+    case = rates, queues, [batches], np.ones((1, servers))
+    for name, form in FORMS:
+        if "(2)" in name and max(batches) > 1000:
+            continue  # takes its time with each job
+        sent = played(name, form, case, 1)[0, 0]
+        assert sent.sum() == sum(batches) and (sent >= 0).all() and not sent[np.array(rates) == 0].any(), name
 
 
 @pytest.mark.parametrize("name", [*NAMES, "JSQ(1)", "JSQ(5)", "hJSQ(3)", "LSQ(0)", "hLSQ(7)"])

@@ -60,19 +60,20 @@ def all_stochastically(batches, queues, rates, options, memory, rng, sent):
         if batches[d] > 0 and (fewest == 0 or batches[d] < fewest):
             fewest = batches[d]
     volume = options[0] * fewest - 1.0
-    if volume <= 0.0:  # no job, or one alone
+    heights, water, width, level = np.empty(servers), np.empty(servers), 0.0, 0.0
+    if volume > 0.0:
+        for s in range(servers):
+            heights[s] = (queues[s] + 0.5) / speeds[s] if speeds[s] > 0.0 else np.inf
+        level, _ = settle(queues, speeds, 0.5, volume, heights, memory[0, 0])  # from where it stood last time
+        memory[0, 0] = level
+        for s in range(servers):
+            wet = heights[s] < level
+            water[s] = speeds[s] * (level - heights[s]) if wet else 0.0
+            width += speeds[s] if wet else 0.0
+    if width == 0.0:  # no jobs, or one alone, or too few to tell from none on such queues
         for d in range(batches.size):
             stochastically(d, batches[d], queues, rates, options, memory, rng, sent)
         return
-    heights, water = np.empty(servers), np.empty(servers)
-    for s in range(servers):
-        heights[s] = (queues[s] + 0.5) / speeds[s] if speeds[s] > 0.0 else np.inf
-    level, _ = settle(queues, speeds, 0.5, volume, heights, memory[0, 0])  # from where it stood last time
-    memory[0, 0], width = level, 0.0
-    for s in range(servers):
-        wet = heights[s] < level
-        water[s] = speeds[s] * (level - heights[s]) if wet else 0.0
-        width += speeds[s] if wet else 0.0
     top = level + options[0] * (most - fewest) / width  # no dispatcher's level lies higher
     edges, count = np.empty(servers, dtype=np.int64), 0  # servers that get wet in between, the lowest first
     for s in range(servers):

@@ -53,11 +53,15 @@ def above_the_last(lengths, speeds, counted, jobs, guess, heights):
     """
     for s in range(lengths.size):
         heights[s] = (lengths[s] + counted) / speeds[s] if speeds[s] > 0.0 else np.inf
-    level = guess
+    level, again = guess, False
     while True:
         floor, width = wet_sums(lengths, speeds, counted, heights, level)
-        if width == 0.0:  # a guess below all
-            level = np.inf
+        if (
+            width == 0.0
+        ):  # a guess below all; or, the second time, too few jobs to tell from none at this height
+            if again:
+                return np.min(heights) * (1.0 + 1e-9)
+            level, again = np.inf, True
             continue
         before, level = level, (floor + jobs) / width
         if abs(before - level) <= 0.1 * level:
@@ -81,16 +85,19 @@ def begin(lengths, speeds, counted, fewest, most, guess, keys, own, heap):
         width += speeds[s] if inside else 0.0
         own[s], heap[size] = 0, s
         size += inside
-    low, skipped, bound = high - (most - fewest + 0.55 * size) / width, 0, fewest + 1
-    while bound > fewest:  # no more than `fewest` places may lie under `low`
+    low, step = high - (most - fewest + 0.55 * size) / width, 1e-12 * high
+    while True:
         skipped = bound = 0
         for k in range(size):
             s = heap[k]
             under, blur = speeds[s] * low - lengths[s] - counted, 1e-9 * (1.0 + lengths[s])
-            bound += max(0, int(np.floor(under + blur)) + 1)  # more than rounding can hide
+            bound += max(0, int(np.floor(under + blur)) + 1)  # blur is more than rounding can hide
             own[s] = max(0, int(np.ceil(under - blur)))
             skipped += own[s]
-        low -= max(0, bound - fewest) / width
+        if bound <= fewest:  # no more than `fewest` places lie under `low`
+            break
+        step = max(2.0 * step, (bound - fewest) / width)
+        low -= step
     left = 0
     for k in range(size):
         s = heap[k]
@@ -196,13 +203,12 @@ def line_up(queues, live, least, span, ends, line):
     return ends[span]
 
 
-@kernel("void(int64[::1], float64[::1], float64[::1], uint64[::1], int64[::1])")
-def level_up(ordered, queues, live, rng, sent):
-    """Each batch, the smallest first, to the shortest queues, as if it were alone.
+@kernel("void(int64[::1], float64, float64, float64[::1], float64[::1], uint64[::1], int64[::1])")
+def level_up(ordered, least, longest, queues, live, rng, sent):
+    """Each batch, the smallest first, to the shortest queues, as if it were alone; queues reach from least to longest.
 
     It fills these up to a level of its own, and some of those at the level, drawn evenly, get one job more.
     """
-    least, longest = reach(queues, live)
     span = (
         int(min(longest - least, float(ordered[-1]))) + 1
     )  # levels at which servers join those that are filled

@@ -9,7 +9,7 @@ import numpy as np
 
 from lbcore.compiled import kernel
 from lbcore.policies.base import DECIDE_ALL, DECIDE_ONE, Policy, live_ones
-from lbcore.policies.order import begin, fill, in_order, level_up, rise, sift, some_of
+from lbcore.policies.order import begin, fill, in_order, level_off, level_up, reach, rise, sift, some_of
 
 
 @kernel(DECIDE_ONE)
@@ -21,8 +21,21 @@ def to_the_best(d, jobs, view, rates, options, memory, rng, sent):
 
 @kernel(DECIDE_ALL)
 def all_to_the_shortest(batches, queues, rates, options, memory, rng, sent):
-    """JSQ: one walk along the levels, the shortest queues first; each dispatcher stops at its own."""
-    level_up(in_order(batches), queues, options[1:], rng, sent)
+    """JSQ: one walk along the levels, the shortest queues first; each dispatcher stops at its own.
+
+    Where there are many more levels than servers, each dispatcher finds its level by itself.
+    """
+    live, ordered = options[1:], in_order(batches)
+    least, longest = reach(queues, live)
+    if min(longest - least, float(ordered[-1])) < 8 * queues.size + 64:
+        level_up(ordered, least, longest, queues, live, rng, sent)
+        return
+    own, level = np.empty(queues.size, dtype=np.int64), np.inf
+    for batch in ordered:
+        if batch > 0:
+            own[:] = 0
+            level = level_off(queues, live, batch, level, rng, own)
+            sent += own
 
 
 @kernel(DECIDE_ALL)
