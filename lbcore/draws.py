@@ -126,7 +126,7 @@ def binomial(n, p, rng):
         while power > 0:  # (1 - p)**n
             chance, base, power = chance * base if power & 1 else chance, base * base, power >> 1
         k, mark = 0, uniform(rng)
-        while mark >= chance and k < n:
+        while mark >= chance and chance > 1e-18:  # else the mark lies in what rounding lost
             mark -= chance
             k += 1
             chance *= odds * (n - k + 1) / k

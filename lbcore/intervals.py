@@ -26,17 +26,19 @@ class Estimate(NamedTuple):
 
 
 def estimate(samples, confidence=0.95):
-    """Mean of independent samples with Student's t interval.
+    """Mean of independent samples with Student's t interval; samples that are nan are left out.
 
     Parameters
     ----------
     samples : array_like, shape (k,)
     confidence : float, between 0 and 1
     """
-    if not 0 < confidence < 1:
-        raise ValueError(f"confidence = {confidence}: must be between 0 and 1 (0.95 = 95 %)")
+    if not (isinstance(confidence, float) and 0 < confidence < 1):
+        raise ValueError(f"confidence = {confidence!r}: must be a number between 0 and 1 (0.95 = 95 %)")
     samples = np.asarray(samples, dtype=float)
-    mean, k = float(samples.mean()), samples.size
+    samples = samples[~np.isnan(samples)]
+    k = samples.size
+    mean = float(samples.mean()) if k else math.nan
     if k < 2:
         return Estimate(mean, math.nan, math.nan)
     half = float(stdtrit(k - 1, (1 + confidence) / 2) * samples.std(ddof=1) / math.sqrt(k))
@@ -45,9 +47,9 @@ def estimate(samples, confidence=0.95):
 
 def nearest_rank(histogram, percent):
     """Smallest response time that at least `percent` % of the jobs do not exceed; exact, no interpolation."""
-    if not 0 < percent <= 100:
+    if isinstance(percent, bool) or not isinstance(percent, int | float) or not 0 < percent <= 100:
         raise ValueError(
-            f"percent = {percent}: must be above 0 and at most 100 (99.9 = all but one in 1,000)"
+            f"percent = {percent!r}: must be a number above 0 and at most 100 (99.9 = all but one in 1,000)"
         )
     if not np.any(histogram):
         return math.nan

@@ -2,12 +2,12 @@
 
 import html
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
-from lbcore.intervals import Estimate, estimate, nearest_rank
+from lbcore.intervals import estimate, nearest_rank
 from lbcore.workload import Workload
 
 
@@ -15,11 +15,11 @@ from lbcore.workload import Workload
 class Run:
     """Raw counts of one replication. Jobs that arrived in the warm-up are in neither `histogram` nor `arrived`."""
 
-    histogram: np.ndarray  # completed jobs by response time in rounds, from 0
+    histogram: np.ndarray  # completed jobs by response time in rounds (index)
     arrived: int
-    queue_totals: np.ndarray  # jobs in all queues at the end of each round, the warm-up's too
-    sent: np.ndarray  # jobs sent to each server, in all rounds
-    served: np.ndarray  # jobs done by each server, in all rounds
+    queue_totals: np.ndarray  # (rounds,): jobs in all queues at the end of each round, the warm-up's too
+    sent: np.ndarray  # (n,): jobs sent to each server, in all rounds
+    served: np.ndarray  # (n,): jobs done by each server, in all rounds
 
     @property
     def mean(self):
@@ -51,8 +51,8 @@ class Result:
     policy: str
     workload: Workload
     warmup: int
-    runs: tuple = field(default=())
-    replications: tuple = field(default=())
+    runs: tuple
+    replications: tuple
 
     @property
     def histogram(self):
@@ -84,7 +84,7 @@ class Result:
 
     @property
     def mean(self):
-        """Mean response time in rounds, over completed jobs. Look at `growing` first."""
+        """Mean response time of completed jobs in rounds: of each replication, then of these. See `growing` first."""
         return self.estimate("mean").value
 
     def percentile(self, percent):
@@ -99,7 +99,7 @@ class Result:
         return t, (done - np.cumsum(histogram)) / done if done else np.full(t.size, math.nan)
 
     def samples(self, of="mean"):
-        """One number a replication: `of` is "mean", a percentage for a percentile, or "unfinished share"."""
+        """One number a replication, shape (replications,): `of` is "mean", "unfinished share" or a percentage."""
         if of == "mean":
             return np.array([run.mean for run in self.runs])
         if of == "unfinished share":
@@ -122,7 +122,9 @@ class Result:
         Returns
         -------
         Estimate
-            In rounds. The interval is (nan, nan) with one replication: jobs of one run are not independent.
+            In rounds, or a share. A percentile is that of each replication, then the mean of these; replications in
+            which no job was done are left out. The interval is (nan, nan) with one replication: jobs of one run are
+            not independent.
         """
         return estimate(self.samples(of), confidence)
 
@@ -132,17 +134,16 @@ class Result:
 
         The half is cut into 20 stretches; their increments, of all replications, are the samples. Where queues
         grow for ever increments are nearly independent; in a steady state they cancel, and the interval is wider
-        than need be (ours).
+        than need be (ours). nan for runs under 40 rounds.
         """
         steps = []
         for run in self.runs:
             totals = run.queue_totals
-            cuts = np.linspace(
-                totals.size // 2, totals.size - 1, min(21, totals.size - totals.size // 2)
-            ).astype(int)
-            if cuts.size > 1:
-                steps.extend(np.diff(totals[cuts]) / np.diff(cuts))
-        return estimate(steps, 0.999) if steps else Estimate(math.nan, math.nan, math.nan)
+            if totals.size < 40:
+                continue
+            cuts = np.linspace(totals.size // 2, totals.size - 1, 21).astype(int)
+            steps.extend(np.diff(totals[cuts]) / np.diff(cuts))
+        return estimate(steps, 0.999)
 
     @property
     def growing(self):
@@ -166,17 +167,14 @@ class Result:
 
     @property
     def utilisation(self):
-        """Work done by each server as a share of what it can do on average, shape (n,); nan out of service."""
-        able = self.workload.cluster.rates * self.workload.rounds * len(self.runs)
+        """Work done by each server as a share of what it can do, shape (n,); nan where that is nothing."""
+        able = self.workload.capacity_of(len(self.runs))
         return np.divide(self.served, able, out=np.full(able.shape, math.nan), where=able > 0)
 
     def __add__(self, other):
         if not isinstance(other, Result):
             return NotImplemented
-        mine, theirs = (
-            (r.policy, r.warmup, r.workload.cluster, r.workload.load, r.workload.rounds, r.workload.seed)
-            for r in (self, other)
-        )
+        mine, theirs = ((r.policy, r.warmup, r.workload) for r in (self, other))
         if mine != theirs:
             raise ValueError(
                 f"results do not add up: {self!r} and {other!r} differ in policy, workload or warm-up"
@@ -214,11 +212,16 @@ def difference(first, second, of="mean", confidence=0.95):
     Returns
     -------
     Estimate
-        first - second, with the paired t interval; in rounds.
+        first - second, with the paired t interval; in rounds, or a share.
     """
-    if first.workload is not second.workload or first.replications != second.replications:
+    for name, given in (("first", first), ("second", second)):
+        if not isinstance(given, Result):
+            raise ValueError(f"{name} = {given!r}: must be a Result")
+    met = [(result.workload, result.warmup, result.replications) for result in (first, second)]
+    if met[0] != met[1]:
         raise ValueError(
-            f"{first.policy} and {second.policy} met different workloads or replications: take both from one compare"
+            f"{first.policy} and {second.policy} met different workloads, warm-ups or replications: "
+            "take both from one compare"
         )
     return estimate(first.samples(of) - second.samples(of), confidence)
 
@@ -232,7 +235,7 @@ class Comparison(dict):
         Parameters
         ----------
         percents : sequence of float
-            Percentiles to show.
+            Percentiles to show: of each replication, then the mean of these.
         confidence : float
 
         Returns
@@ -246,9 +249,9 @@ class Comparison(dict):
             rows[name] = {
                 "mean response": growth if result.growing else str(result.estimate("mean", confidence))
             }
-            for percent in percents:
+            for percent in np.ravel(percents).tolist():
                 told = "–" if result.growing else str(result.estimate(percent, confidence))
-                rows[name][f"p{percent:g}"] = told
+                rows[name][f"p{percent}"] = told
             rows[name]["unfinished"] = f"{100 * result.unfinished_share:.3g} %"
         return pd.DataFrame.from_dict(rows, orient="index")
 

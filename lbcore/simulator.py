@@ -34,21 +34,23 @@ def advance(
     """Some rounds of one policy. Returns what may have grown, and the first round with a wrong decision or -1."""
     servers = rates.size
     own, together = np.empty(servers, dtype=np.int64), np.empty(servers, dtype=np.int64)
+    view = np.empty(servers)
     for row in range(arrivals.shape[0]):
         now = start + row
         together[:] = 0
+        view[:] = lengths
         if jointly:
-            decide_all(arrivals[row], lengths, rates, options, memory, rng, together)
+            decide_all(arrivals[row], view, rates, options, memory, rng, together)
         else:
             for d in range(arrivals.shape[1]):
                 own[:] = 0
-                decide_one(d, arrivals[row, d], lengths, rates, options, memory, rng, own)
+                decide_one(d, arrivals[row, d], view, rates, options, memory, rng, own)
                 together += own
         placed, wrong = 0, False
         for s in range(servers):
             placed += together[s]
             sent[s] += together[s]
-            wrong |= (together[s] < 0) | ((rates[s] == 0.0) & (together[s] != 0))
+            wrong |= (together[s] < 0) | ((rates[s] == 0.0) & (together[s] != 0)) | (view[s] != lengths[s])
         if wrong or placed != arrivals[row].sum():
             return pool, free, histogram, now
         if state[0] < servers:
@@ -76,6 +78,10 @@ class Simulation:
         self.policy = policies.find(policy)
         self.workload, self.warmup, self.now = workload, warmup, 0
         cluster = workload.cluster
+        _check_policy(self.policy, cluster)
+        self._jointly = self.policy.decide_all is not None and _level(self.policy, "decide_all") <= _level(
+            self.policy, "decide_one"
+        )  # a subclass with a rule of its own is not overruled by an inherited decide_all
         self.rates = cluster.rates.copy()  # kernels take no read-only arrays
         self.options = np.ascontiguousarray(self.policy.prepare(cluster), dtype=float)
         self.memory = np.zeros(self.policy.memory_shape(cluster))
@@ -93,9 +99,9 @@ class Simulation:
         capacities : int32 array, shape (rounds, n)
         """
         policy, queues, totals = self.policy, self.queues, np.empty(len(arrivals), dtype=np.int64)
-        jointly = policy.decide_all is not None
+        jointly = self._jointly
         deciders = (policy.decide_one, policy.decide_all if jointly else decide_one_by_one, policy.finish)
-        loop = advance if all(map(_is_compiled, deciders)) else getattr(advance, "py_func", advance)
+        loop = advance if all(map(_is_compiled, deciders)) else advance.py_func
         try:
             with np.errstate(over="ignore"):  # the generator's words wrap around
                 queues.pool, queues.free, queues.histogram, wrong = loop(
@@ -112,7 +118,7 @@ class Simulation:
         if wrong >= 0:
             raise ValueError(
                 f"policy {policy.name!r} did not send exactly the jobs that arrived in round {wrong}, or sent some "
-                "to a server out of service: let it add each of its jobs once to `sent`"
+                "to a server out of service, or wrote to the queues it sees: let it add each of its jobs once to `sent`"
             )
         self.arrived += int(arrivals[max(0, self.warmup - self.now) :].sum())
         self.now += len(arrivals)
@@ -202,7 +208,7 @@ def compare(workload, policies, replications=1, warmup=0, progress=True):
 def _replicate(workload, chosen, replication, warmup, rounds, stop):
     """One replication of all policies: each block of arrivals and capacities is drawn once and met by all."""
     simulations = [Simulation(workload, policy, replication, warmup) for policy in chosen]
-    source, size = workload.open(replication), 16
+    source, size = workload.open(replication), 1
     largest = max(1, _BLOCK_CELLS // workload.cluster.servers)
     while source.rest:
         block = source.take(min(size, largest))
@@ -229,12 +235,40 @@ def _checked(workload, wanted, replications, warmup):
             raise ValueError(f"{name} = {value!r}: must be a whole number, at least {least}")
     if warmup >= workload.rounds:
         raise ValueError(f"warmup = {warmup}: must be less than the workload's {workload.rounds} rounds")
-    chosen = [policies.find(policy) for policy in wanted]
+    try:
+        chosen = [policies.find(policy) for policy in wanted]
+    except TypeError:
+        raise ValueError(f"policies = {wanted!r}: must be a list of names or policies") from None
+    if not chosen:
+        raise ValueError(f"policies = {wanted!r}: must hold at least one")
     names = [policy.name for policy in chosen]
     for name in names:
         if names.count(name) > 1:
             raise ValueError(f"policies: {name!r} is there twice; give each a name of its own")
     return chosen
+
+
+def _level(policy, name):
+    """How far up its classes a policy gets an attribute from."""
+    return next((k for k, kind in enumerate(type(policy).__mro__) if name in vars(kind)), -1)
+
+
+def _check_policy(policy, cluster):
+    """A ValueError for what is missing in a policy that someone wrote."""
+    told = f"policy {policy!r}"
+    if not isinstance(policy.name, str):
+        raise ValueError(f"{told}: its name is {policy.name!r}: must be a text")
+    for name in ("decide_one", "finish"):
+        rule = getattr(policy, name, None)
+        if not callable(rule) or hasattr(rule, "__self__"):
+            raise ValueError(f"{told}: its {name} must be a function held with staticmethod")
+    if np.ndim(policy.prepare(cluster)) != 1:
+        raise ValueError(
+            f"{told}: prepare must give an array of one axis, not of {np.ndim(policy.prepare(cluster))}"
+        )
+    shape = policy.memory_shape(cluster)
+    if not (isinstance(shape, tuple) and len(shape) == 2):
+        raise ValueError(f"{told}: memory_shape = {shape!r}: must be a pair (rows, columns)")
 
 
 def _is_compiled(function):

@@ -1,5 +1,6 @@
 """What happens to a cluster: the jobs that arrive at each dispatcher and the jobs each server can do, by rounds."""
 
+import math
 import reprlib
 from dataclasses import dataclass
 
@@ -55,6 +56,8 @@ class Workload:
             raise ValueError(
                 f"rates[{s}] = {brief(rates[s])}: at most 1e7 jobs a round can be simulated; count rounds shorter"
             )
+        if isinstance(self.load, bool) or not isinstance(self.load, int | float | np.number):
+            raise ValueError(f"load = {self.load!r}: must be a number, such as 0.9")
         for name, least in (("rounds", 1), ("seed", 0)):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
@@ -78,21 +81,29 @@ class Workload:
         capacities : array_like of whole numbers, shape (rounds, n), optional
             Jobs each server can do; drawn from the seed if not given.
         seed : int
-            For the policies' own draws; replications of a trace differ in these.
+            For the policies' own draws, and for the capacities if these are not given; replications differ in these.
 
         Raises
         ------
         ValueError
             Names the array, and the round and place of the first count that is not a whole number from 0 up.
         """
+        if not isinstance(cluster, Cluster):
+            raise ValueError(f"cluster = {cluster!r}: must be a Cluster")
         arrivals = _counts("arrivals", arrivals, "dispatchers", cluster.dispatchers)
+        for row in np.flatnonzero(arrivals.sum(axis=1) > LARGEST_COUNT):
+            raise ValueError(
+                f"arrivals[{row}] sum to {arrivals[row].sum()}: at most {LARGEST_COUNT} jobs a round; "
+                "count rounds shorter"
+            )
         if capacities is not None:
             capacities = _counts("capacities", capacities, "servers", cluster.servers).astype(np.int32)
             if len(capacities) != len(arrivals):
                 raise ValueError(
                     f"capacities has {len(capacities)} rounds, arrivals {len(arrivals)}: must be as many"
                 )
-        load = float(arrivals.sum()) / (len(arrivals) * cluster.capacity)
+        able = len(arrivals) * cluster.capacity if capacities is None else capacities.sum(dtype=float)
+        load = float(arrivals.sum() / able) if able else math.inf
         return cls(cluster, load, len(arrivals), seed, None, arrivals, capacities)
 
     @property
@@ -103,6 +114,12 @@ class Workload:
         equal = self.cluster.arrival_rates(self.load)
         return equal if self.shares is None else self.shares * equal.sum()
 
+    def capacity_of(self, replications=1):
+        """Jobs each server can do in whole replications, shape (n,): expected, or of a trace as given."""
+        if self._capacities is not None:
+            return self._capacities.sum(axis=0, dtype=float) * replications
+        return self.cluster.rates * self.rounds * replications
+
     def seeds(self, replication, *stream):
         """The SeedSequence of a stream of a replication."""
         return np.random.SeedSequence(self.seed, spawn_key=(replication, *stream))
@@ -110,6 +127,24 @@ class Workload:
     def open(self, replication=0):
         """Begin at the first round of a replication; returns a `Source`."""
         return Source(self, replication)
+
+    def __eq__(self, other):
+        if not isinstance(other, Workload):
+            return NotImplemented
+        return self._recipe() == other._recipe()
+
+    def __hash__(self):
+        return hash((self.cluster, self.load, self.rounds, self.seed))
+
+    def _recipe(self):
+        arrays = (self.shares, self._arrivals, self._capacities)
+        return (
+            self.cluster,
+            self.load,
+            self.rounds,
+            self.seed,
+            *(a if a is None else a.tobytes() for a in arrays),
+        )
 
     def __repr__(self):
         kind = "trace" if self._arrivals is not None else "Workload"
@@ -127,6 +162,7 @@ class Workload:
             raise ValueError(f"shares[{d}] = {brief(shares[d])}: must be finite and at least 0")
         if not shares.any():
             raise ValueError("shares are all 0: at least one dispatcher must get jobs")
+        shares /= shares.max()  # so that their sum cannot overflow
         shares /= shares.sum()
         shares.flags.writeable = False
         return shares

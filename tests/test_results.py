@@ -40,7 +40,7 @@ def test_nearest_rank_does_not_interpolate_nor_round():
     assert nearest_rank(np.bincount([1] * 99 + [10**6]), 99) == 1
     assert nearest_rank(np.array([0, 999, 1]), 99.9) == 1  # .999 * 1000 is above 999 in floating point
     assert math.isnan(nearest_rank(np.zeros(5), 50))
-    with pytest.raises(ValueError, match=r"percent = 0: must be above 0 and at most 100"):
+    with pytest.raises(ValueError, match=r"percent = 0: must be a number above 0 and at most 100"):
         nearest_rank(np.ones(3), 0)
 
 
@@ -51,7 +51,7 @@ def test_interval_against_scipy():
     assert told == pytest.approx((np.mean(samples), low, high))
     assert math.isnan(estimate([3.0]).low) and str(estimate([3.0])) == "3"
     assert str(Estimate(1.61532, 1.61432, 1.61632)) == "1.6153 ± 0.0010" and str(Estimate(5, 5, 5)) == "5 ± 0"
-    with pytest.raises(ValueError, match="confidence = 95"):
+    with pytest.raises(ValueError, match="confidence = 95: must be a number between 0 and 1"):
         estimate(samples, 95)
 
 
@@ -87,7 +87,7 @@ def test_paired_interval():
         result(run([0, 3, 1]), run([0, 0, 3, 1]), run([0, 0, 4])),
     )
     assert lb.difference(b, a) == pytest.approx((0.25, 0.25, 0.25))
-    with pytest.raises(ValueError, match="met different workloads or replications"):
+    with pytest.raises(ValueError, match="met different workloads, warm-ups or replications"):
         lb.difference(a, result(run([0, 1])))
 
 
@@ -127,6 +127,30 @@ def test_tables_show_growth_in_place_of_a_mean():
     assert "growing, +3" in str(table) and "95 % intervals" in repr(table) and "<table" in table._repr_html_()
     assert "growing, +3" in repr(table["SED"]) and "mean response 1.1" in repr(table["SCD"])
     assert "no policies" in str(lb.results.Comparison())
+
+
+def test_a_trace_counts_its_own_capacities():
+    trace = lb.Workload.from_arrays(lb.Cluster([1, 1], 1), [[20]] * 50, [[15, 15]] * 50)
+    result = lb.simulate(trace, "JSQ")
+    assert trace.load == pytest.approx(2 / 3) and result.utilisation == pytest.approx([2 / 3, 2 / 3])
+
+
+def test_replications_without_a_job_are_left_out():
+    rare = lb.simulate(lb.Workload(CLUSTER, 0.005, 60), "SCD", replications=10)
+    assert math.isnan(rare.samples().sum()) and rare.mean >= 1
+    warmed = lb.simulate(rare.workload, "SCD", replications=10, warmup=3)
+    with pytest.raises(ValueError, match="warm-ups or replications"):
+        lb.difference(rare, warmed)
+    with pytest.raises(ValueError, match="second = 4: must be a Result"):
+        lb.difference(rare, 4)
+    with pytest.raises(ValueError, match="percent = '99': must be a number"):
+        rare.percentile("99")
+
+
+def test_short_runs_say_nothing_of_growth():
+    """Two or three increments may be alike by chance."""
+    short = [lb.simulate(lb.Workload(CLUSTER, 0.7, 6, seed=seed), "SCD") for seed in range(50)]
+    assert not any(result.growing for result in short)
 
 
 def test_nothing_to_count():

@@ -262,11 +262,54 @@ def test_a_policy_that_loses_jobs_is_refused():
         def decide_one(d, jobs, view, rates, options, memory, rng, sent):
             sent[2] += jobs
 
-    for wrong in (Loses, Revives):
+    class Peeks(Loses):
+        @staticmethod
+        def decide_one(d, jobs, view, rates, options, memory, rng, sent):
+            sent[0] += jobs
+            view[0] += jobs
+
+    for wrong in (Loses, Revives, Peeks):
         with pytest.raises(
             ValueError, match=r"policy 'loses' did not send exactly the jobs that arrived in round \d+, or"
         ):
             lb.simulate(WORKLOAD, wrong())
+
+
+def to_the_first(d, jobs, view, rates, options, memory, rng, sent):
+    sent[0] += jobs
+
+
+def own_policy(**parts):
+    """A policy of a user with some parts of it changed."""
+    return type("Own", (lb.Policy,), {"decide_one": staticmethod(to_the_first)} | parts)()
+
+
+@pytest.mark.parametrize(
+    ("policy", "message"),
+    [
+        (lb.Policy(), "its decide_one must be a function held with staticmethod"),
+        (own_policy(decide_one=to_the_first), "its decide_one must be a function held with staticmethod"),
+        (own_policy(name=3), "its name is 3: must be a text"),
+        (
+            own_policy(prepare=lambda self, cluster: np.zeros((2, 2))),
+            "prepare must give an array of one axis, not of 2",
+        ),
+        (
+            own_policy(memory_shape=lambda self, cluster: 3),
+            r"memory_shape = 3: must be a pair \(rows, columns\)",
+        ),
+    ],
+)
+def test_a_policy_with_something_missing_is_named(policy, message):
+    with pytest.raises(ValueError, match=message):
+        lb.simulate(WORKLOAD, policy)
+
+
+def test_a_rule_of_ones_own_is_not_overruled():
+    """A subclass of a policy that decides all at once, with another decide_one: that one is asked."""
+    own = type("Own", (lb.policies.SCD,), {"name": "own", "decide_one": staticmethod(to_the_first)})()
+    result = lb.simulate(WORKLOAD, own)
+    assert result.sent[0] == result.arrived and not result.sent[1:].any()
 
 
 @pytest.mark.parametrize(
@@ -275,6 +318,9 @@ def test_a_policy_that_loses_jobs_is_refused():
         (lambda: lb.simulate(3, "SCD"), r"workload = 3: must be a Workload"),
         (lambda: lb.simulate(WORKLOAD, "SDC"), r"unknown policy 'SDC'; nearest: 'SCD'"),
         (lambda: lb.compare(WORKLOAD, "SCD"), r"policies = 'SCD': must be a list"),
+        (lambda: lb.compare(WORKLOAD, 3), r"policies = 3: must be a list"),
+        (lambda: lb.compare(WORKLOAD, []), r"policies = \[\]: must hold at least one"),
+        (lambda: lb.compare(WORKLOAD, [["SCD"]]), r"unknown policy \['SCD'\]"),
         (lambda: lb.compare(WORKLOAD, ["SCD", "SED", "SCD"]), r"policies: 'SCD' is there twice"),
         (
             lambda: lb.compare(WORKLOAD, ["SCD"], replications=0),

@@ -62,8 +62,17 @@ def test_traces_are_kept_as_they_are():
     trace = lb.Workload.from_arrays(CLUSTER, arrivals, capacities)
     got = drawn(trace, 1)
     assert got[0].tolist() == arrivals and got[1].tolist() == capacities
-    assert trace.load == pytest.approx(3.5 / 43.5) and trace.arrival_rates.tolist() == [0.5, 1, 2]
+    assert trace.load == pytest.approx(7 / 15) and trace.arrival_rates.tolist() == [0.5, 1, 2]
     assert "trace" in repr(trace) and "2 rounds" in repr(trace)
+    assert trace == lb.Workload.from_arrays(CLUSTER, arrivals, capacities) and hash(trace) == hash(trace)
+    assert trace != lb.Workload.from_arrays(CLUSTER, arrivals[::-1], capacities)
+    assert (
+        lb.Workload(CLUSTER, 0.5, 9)
+        == lb.Workload(CLUSTER, 0.5, 9)
+        != lb.Workload(CLUSTER, 0.5, 9, shares=[1, 2, 3])
+    )
+    huge = lb.Workload(CLUSTER, 0.5, 9, shares=[1e308, 1e308, 0])
+    assert huge.arrival_rates.tolist() == [43.5 / 4, 43.5 / 4, 0]
     half = lb.Workload.from_arrays(CLUSTER, arrivals, seed=4)
     assert np.array_equal(drawn(half, 2)[1], drawn(lb.Workload(CLUSTER, 0.1, 2, seed=4), 2)[1])
 
@@ -73,6 +82,12 @@ def test_traces_are_kept_as_they_are():
     [
         (lambda: lb.Workload([1, 2], 0.5, 10), r"cluster = \[1, 2\]: must be a Cluster"),
         (lambda: lb.Workload(CLUSTER, -0.1, 10), r"load = -0.1: must be finite and at least 0"),
+        (lambda: lb.Workload(CLUSTER, "0.9", 10), r"load = '0.9': must be a number, such as 0.9"),
+        (lambda: lb.Workload.from_arrays([1, 2], [[1]]), r"cluster = \[1, 2\]: must be a Cluster"),
+        (
+            lambda: lb.Workload.from_arrays(CLUSTER, [[2**30] * 3]),
+            r"arrivals\[0\] sum to 3221225472: at most",
+        ),
         (lambda: lb.Workload(CLUSTER, 0.5, 0), r"rounds = 0: must be a whole number, at least 1"),
         (lambda: lb.Workload(CLUSTER, 0.5, 1e5), r"rounds = 100000.0: must be a whole number"),
         (lambda: lb.Workload(CLUSTER, 0.5, 2**31), r"rounds = 2147483648: must be at most"),

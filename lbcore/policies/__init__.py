@@ -53,7 +53,7 @@ __all__ = [
 
 
 def find(policy):
-    """The policy of a name such as "SCD" or "JSQ(3)"; a policy is given back as it is.
+    """The policy of a name such as "SCD" or "JSQ(3)"; a policy is given back as it is. "LSQ(2)" is "LSQ".
 
     Raises
     ------
@@ -62,7 +62,7 @@ def find(policy):
     """
     if isinstance(policy, Policy):
         return policy
-    if policy in POLICIES:
+    if isinstance(policy, str) and policy in POLICIES:
         return POLICIES[policy]
     number = re.fullmatch(r"(\w+)\((\d+)\)", policy) if isinstance(policy, str) else None
     if number and number[1] in FAMILIES:

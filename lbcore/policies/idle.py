@@ -37,7 +37,7 @@ def without_tokens(jobs, options, memory, rng, sent):
     """Each job by the weights of the options, anywhere; the token of a server that gets one may be given again."""
     servers, out = sent.size, memory[memory.shape[0] - 2]
     drawn = np.zeros(servers, dtype=np.int64)
-    if jobs > 5 * servers:
+    if jobs > 8 * servers:
         scatter(options[:servers], jobs, rng, drawn)
     else:
         for _ in range(jobs):

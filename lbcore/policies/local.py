@@ -73,7 +73,11 @@ class LSQ(Policy):
     family = "LSQ"
 
     def __post_init__(self):
-        if isinstance(self.samples, bool) or not isinstance(self.samples, int) or self.samples < 0:
+        if (
+            isinstance(self.samples, bool)
+            or not isinstance(self.samples, int | np.integer)
+            or self.samples < 0
+        ):
             raise ValueError(
                 f"samples = {self.samples!r} of {self.family}: must be a whole number, at least 0"
             )
@@ -88,7 +92,7 @@ class LSQ(Policy):
 
     def prepare(self, cluster):
         weights = self.weights(cluster)
-        return np.concatenate([[float(self.samples)], weights, raffle(weights)])
+        return np.concatenate([[float(min(self.samples, cluster.servers))], weights, raffle(weights)])
 
     def memory_shape(self, cluster):
         return (cluster.dispatchers, cluster.servers + 1)

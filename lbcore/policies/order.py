@@ -160,19 +160,6 @@ def level_off(lengths, live, jobs, guess, rng, sent):
     return level
 
 
-@kernel("int64[::1](int64[::1])")
-def in_order(batches):
-    """The batches, smallest first."""
-    ordered = batches.copy()
-    for d in range(1, ordered.size):
-        batch, place = ordered[d], d
-        while place > 0 and ordered[place - 1] > batch:
-            ordered[place] = ordered[place - 1]
-            place -= 1
-        ordered[place] = batch
-    return ordered
-
-
 @kernel("UniTuple(float64, 2)(float64[::1], float64[::1])")
 def reach(queues, live):
     """The shortest and the longest queue of the servers in service."""

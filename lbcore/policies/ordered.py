@@ -9,7 +9,7 @@ import numpy as np
 
 from lbcore.compiled import kernel
 from lbcore.policies.base import DECIDE_ALL, DECIDE_ONE, Policy, live_ones
-from lbcore.policies.order import begin, fill, in_order, level_off, level_up, reach, rise, sift, some_of
+from lbcore.policies.order import begin, fill, level_off, level_up, reach, rise, sift, some_of
 
 
 @kernel(DECIDE_ONE)
@@ -25,7 +25,7 @@ def all_to_the_shortest(batches, queues, rates, options, memory, rng, sent):
 
     Where there are many more levels than servers, each dispatcher finds its level by itself.
     """
-    live, ordered = options[1:], in_order(batches)
+    live, ordered = options[1:], np.sort(batches)
     least, longest = reach(queues, live)
     if min(longest - least, float(ordered[-1])) < 8 * queues.size + 64:
         level_up(ordered, least, longest, queues, live, rng, sent)
@@ -41,9 +41,16 @@ def all_to_the_shortest(batches, queues, rates, options, memory, rng, sent):
 @kernel(DECIDE_ALL)
 def all_to_the_soonest(batches, queues, rates, options, memory, rng, sent):
     """SED: one walk along the places, the best first; each is taken by all whose batch reaches so far."""
-    counted, speeds, ordered = options[0], options[1:], in_order(batches)
-    servers, dispatchers = queues.size, batches.size
-    if ordered[-1] == 0:
+    counted, speeds, ordered = options[0], options[1:], np.sort(batches)
+    ordered = ordered[ordered > 0]
+    servers, dispatchers = queues.size, ordered.size
+    if dispatchers == 0:
+        return
+    if ordered[-1] - ordered[0] > 4 * servers:  # too unlike to walk together
+        alone = np.empty(servers, dtype=np.int64)
+        for batch in ordered:
+            memory[0, 0] = fill(queues, speeds, counted, batch, memory[0, 0], rng, alone)
+            sent += alone
         return
     keys, lots, own = np.empty(servers), np.zeros(servers), np.empty(servers, dtype=np.int64)
     heap, tied = np.empty(servers, dtype=np.int64), np.empty(servers, dtype=np.int64)

@@ -68,7 +68,7 @@ class JSQd(Policy):
     family = "JSQ"
 
     def __post_init__(self):
-        if isinstance(self.d, bool) or not isinstance(self.d, int) or self.d < 1:
+        if isinstance(self.d, bool) or not isinstance(self.d, int | np.integer) or self.d < 1:
             raise ValueError(f"d = {self.d!r} of {self.family}(d): must be a whole number, at least 1")
 
     @property
@@ -81,7 +81,7 @@ class JSQd(Policy):
 
     def prepare(self, cluster):
         weights = self.weights(cluster)
-        return np.concatenate([[float(self.d)], weights, raffle(weights)])
+        return np.concatenate([[float(min(self.d, cluster.servers))], weights, raffle(weights)])
 
 
 @dataclass(frozen=True)

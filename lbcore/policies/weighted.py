@@ -18,7 +18,7 @@ def at_random(d, jobs, view, rates, options, memory, rng, sent):
 def all_at_random(batches, queues, rates, options, memory, rng, sent):
     """All dispatchers draw alike: one multinomial draw where jobs are many."""
     jobs = batches.sum()
-    if jobs > 5 * rates.size:
+    if jobs > 8 * rates.size:
         scatter(rates, jobs, rng, sent)
     else:
         at_random(0, jobs, queues, rates, options, memory, rng, sent)
