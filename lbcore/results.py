@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from lbcore.checks import brief
 from lbcore.intervals import estimate, nearest_rank
 from lbcore.workload import Workload
 
@@ -251,7 +252,7 @@ class Comparison(dict):
             }
             for percent in np.ravel(percents).tolist():
                 told = "–" if result.growing else str(result.estimate(percent, confidence))
-                rows[name][f"p{percent}"] = told
+                rows[name][f"p{brief(percent)}"] = told
             rows[name]["unfinished"] = f"{100 * result.unfinished_share:.3g} %"
         return pd.DataFrame.from_dict(rows, orient="index")
 
