@@ -135,8 +135,8 @@ MUTATIONS = [
     Mutation(COORDINATED, "own - volume", "own - 1.5 * volume", ("policies",), only="law and SCD-all"),
     Mutation(
         COORDINATED,
-        "speeds = live_ones(cluster)",
-        "speeds = cluster.rates",
+        "return live_ones(cluster)",
+        "return cluster.rates",
         ("policies",),
         only="law and TWF",
     ),
