@@ -57,11 +57,15 @@ def balanced_states(draw):
 
 
 def pytest_collection_modifyitems(items):
-    """Browser tests skip with a message where there is no browser, except where that would hide something."""
+    """Browser tests skip with a message where there is no browser, except where that would hide something.
+
+    Tests of a file go to one worker, since cells build on one another; only mutations go where there is room.
+    """
     import lab
 
-    if lab.chromium() or os.environ.get("BROWSER_TESTS") == "required":
-        return
+    skipped = not lab.chromium() and os.environ.get("BROWSER_TESTS") != "required"
     for item in items:
-        if "browser" in item.keywords:
+        if skipped and "browser" in item.keywords:
             item.add_marker(pytest.mark.skip(reason="no Chromium found: install it, or set BROWSER_PATH"))
+        if item.path.name != "test_mutations.py":
+            item.add_marker(pytest.mark.xdist_group(item.path.name))

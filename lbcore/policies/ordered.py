@@ -38,35 +38,25 @@ def all_to_the_shortest(batches, queues, rates, options, memory, rng, sent):
             sent += own
 
 
-@kernel(DECIDE_ALL)
-def all_to_the_soonest(batches, queues, rates, options, memory, rng, sent):
-    """SED: one walk along the places, the best first; each is taken by all whose batch reaches so far."""
-    counted, speeds, ordered = options[0], options[1:], np.sort(batches)
-    ordered = ordered[ordered > 0]
-    servers, dispatchers = queues.size, ordered.size
-    if dispatchers == 0:
-        return
-    if ordered[-1] - ordered[0] > 4 * servers:  # too unlike to walk together
-        alone = np.empty(servers, dtype=np.int64)
-        for batch in ordered:
-            memory[0, 0] = fill(queues, speeds, counted, batch, memory[0, 0], rng, alone)
-            sent += alone
-        return
+@kernel("float64(int64[::1], float64[::1], float64[::1], float64, float64, uint64[::1], int64[::1])")
+def walk_together(ordered, queues, speeds, counted, guess, rng, sent):
+    """Batches, the smallest first, along the places, the best first: each is taken by all whose batch reaches so far.
+
+    Places of one key and one speed are a group; who cannot take all of it takes some at random. `guess` as in `fill`.
+    """
+    servers, dispatchers, done = queues.size, ordered.size, 0  # done: those whose batch is placed
     keys, lots, own = np.empty(servers), np.zeros(servers), np.empty(servers, dtype=np.int64)
-    heap, tied = np.empty(servers, dtype=np.int64), np.empty(servers, dtype=np.int64)
-    at, size, memory[0, 0] = begin(
-        queues, speeds, counted, ordered[0], ordered[-1], memory[0, 0], keys, own, heap
-    )
+    heap, group = np.empty(servers, dtype=np.int64), np.empty(servers, dtype=np.int64)
+    at, size, high = begin(queues, speeds, counted, ordered[0], ordered[-1], guess, keys, own, heap)
     for s in range(servers):
         sent[s] += dispatchers * own[s]
     for root in range(size // 2 - 1, -1, -1):
         sift(heap, root, size, keys, speeds, lots)
-    done = 0  # dispatchers whose batch is placed
     while True:
         while done < dispatchers and ordered[done] <= at:
             done += 1
         if done == dispatchers:
-            break
+            return high
         s, count = heap[0], 0
         key, speed = keys[s], speeds[s]
         alone = size < 2 or keys[heap[1]] != key or speeds[heap[1]] != speed
@@ -78,20 +68,33 @@ def all_to_the_soonest(batches, queues, rates, options, memory, rng, sent):
             at += 1
             continue
         while size > 0 and keys[heap[0]] == key and speeds[heap[0]] == speed:
-            tied[count] = heap[0]
+            group[count] = heap[0]
             count, size = count + 1, size - 1
             heap[0] = heap[size]
             if size > 0:
                 sift(heap, 0, size, keys, speeds, lots)
         for d in range(done, dispatchers):
-            some_of(tied, count, min(count, ordered[d] - at), rng, sent)
+            some_of(group, count, min(count, ordered[d] - at), rng, sent)
         at += count
         for k in range(count):
-            s = tied[k]
-            own[s] += 1
-            keys[s] = (queues[s] + own[s] + counted) / speed
-            rise(heap, s, size, keys, speeds, lots)
+            own[group[k]] += 1
+            keys[group[k]] = (queues[group[k]] + own[group[k]] + counted) / speed
+            rise(heap, group[k], size, keys, speeds, lots)
             size += 1
+
+
+@kernel(DECIDE_ALL)
+def all_to_the_soonest(batches, queues, rates, options, memory, rng, sent):
+    """SED: one walk, or where the batches are too unlike for it, each by itself. Memory: a level to guess from."""
+    counted, speeds, ordered = options[0], options[1:], np.sort(batches)
+    ordered = ordered[ordered > 0]
+    if ordered.size > 0 and ordered[-1] - ordered[0] <= 4 * queues.size:
+        memory[0, 0] = walk_together(ordered, queues, speeds, counted, memory[0, 0], rng, sent)
+        return
+    own = np.empty(queues.size, dtype=np.int64)
+    for batch in ordered:
+        memory[0, 0] = fill(queues, speeds, counted, batch, memory[0, 0], rng, own)
+        sent += own
 
 
 @dataclass(frozen=True)
