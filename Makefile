@@ -21,7 +21,7 @@ lab: warm  ## set up if needed and open JupyterLab on notebooks/00_start_here (L
 	  --LabApp.default_url=/lab/tree/notebooks/00_start_here.ipynb $(LAB_ARGS)
 
 test: lint warm  ## set up if needed and run every test, notebooks included
-	@$(BIN)/python -m pytest -n 2 --dist loadgroup --nbval --nbval-current-env --nbval-cell-timeout=120 \
+	@$(BIN)/python -m pytest -n 2 --dist loadscope --nbval --nbval-current-env --nbval-cell-timeout=120 \
 	  --nbval-sanitize-with tests/nbval.cfg tests notebooks $(PYTEST_ARGS)
 
 lint: $(READY)  ## style of code and notebooks

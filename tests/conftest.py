@@ -57,15 +57,11 @@ def balanced_states(draw):
 
 
 def pytest_collection_modifyitems(items):
-    """Browser tests skip with a message where there is no browser, except where that would hide something.
-
-    Tests of a file go to one worker, since cells build on one another; only mutations go where there is room.
-    """
+    """Browser tests skip with a message where there is no browser, except where that would hide something."""
     import lab
 
-    skipped = not lab.chromium() and os.environ.get("BROWSER_TESTS") != "required"
+    if lab.chromium() or os.environ.get("BROWSER_TESTS") == "required":
+        return
     for item in items:
-        if skipped and "browser" in item.keywords:
+        if "browser" in item.keywords:
             item.add_marker(pytest.mark.skip(reason="no Chromium found: install it, or set BROWSER_PATH"))
-        if item.path.name != "test_mutations.py":
-            item.add_marker(pytest.mark.xdist_group(item.path.name))
