@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from lbcore.checks import brief
+from lbcore.information import COMPLETE, Information
 from lbcore.intervals import estimate, nearest_rank
 from lbcore.workload import Workload
 
@@ -21,6 +22,9 @@ class Run:
     queue_totals: np.ndarray  # (rounds,): jobs in all queues at the end of each round, the warm-up's too
     sent: np.ndarray  # (n,): jobs sent to each server, in all rounds
     served: np.ndarray  # (n,): jobs done by each server, in all rounds
+    queued: (
+        np.ndarray
+    )  # (n,): jobs left at each server at a round's end, summed over the rounds after the warm-up
 
     @property
     def mean(self):
@@ -47,6 +51,8 @@ class Result:
         Raw counts of each replication.
     replications : tuple of int
         Which of the workload's replications these are.
+    information : Information
+        What the dispatchers saw.
     """
 
     policy: str
@@ -54,6 +60,7 @@ class Result:
     warmup: int
     runs: tuple
     replications: tuple
+    information: Information = COMPLETE
 
     @property
     def histogram(self):
@@ -157,6 +164,12 @@ class Result:
         return np.mean([run.queue_totals for run in self.runs], axis=0)
 
     @property
+    def mean_queues(self):
+        """Jobs at each server at a round's end, mean over the rounds after the warm-up, shape (n,)."""
+        rounds = self.workload.rounds - self.warmup
+        return np.mean([run.queued for run in self.runs], axis=0) / rounds
+
+    @property
     def sent(self):
         """Jobs sent to each server, all rounds and replications, shape (n,)."""
         return np.sum([run.sent for run in self.runs], axis=0)
@@ -175,10 +188,10 @@ class Result:
     def __add__(self, other):
         if not isinstance(other, Result):
             return NotImplemented
-        mine, theirs = ((r.policy, r.warmup, r.workload) for r in (self, other))
+        mine, theirs = ((r.policy, r.warmup, r.workload, r.information) for r in (self, other))
         if mine != theirs:
             raise ValueError(
-                f"results do not add up: {self!r} and {other!r} differ in policy, workload or warm-up"
+                f"results do not add up: {self!r} and {other!r} differ in policy, workload, warm-up or information"
             )
         both = set(self.replications) & set(other.replications)
         if both:
@@ -189,6 +202,7 @@ class Result:
             self.warmup,
             self.runs + other.runs,
             self.replications + other.replications,
+            self.information,
         )
 
     def __repr__(self):
@@ -197,7 +211,8 @@ class Result:
         else:
             told = f"mean response {self.estimate()} rounds"
         jobs = f"{self.completed:,} jobs done, {self.unfinished:,} queued"
-        return f"Result({self.policy}: {told}; {jobs}; {self.workload!r})"
+        seen = f"; {self.information}" if self.information.age else ""
+        return f"Result({self.policy}: {told}; {jobs}; {self.workload!r}{seen})"
 
 
 def difference(first, second, of="mean", confidence=0.95):
@@ -264,6 +279,7 @@ class Comparison(dict):
             f"Response times in rounds; {len(result.runs)} x {result.workload.rounds:,} rounds at load "
             f"{result.workload.load:.4g}, {result.completed + result.unfinished:,} jobs a policy"
             + ("; ± 95 % intervals" if len(result.runs) > 1 else "; one replication, so no intervals")
+            + (f"; {result.information}" if result.information.age else "")
         )
 
     def __str__(self):

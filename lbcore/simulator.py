@@ -1,9 +1,9 @@
 """The round loop: jobs arrive, dispatchers send them, servers serve, response times are tallied."""
 
 import os
-import threading
 import time
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from functools import cached_property
 
 import numba
 import numpy as np
@@ -12,7 +12,8 @@ from tqdm.auto import tqdm
 from lbcore import policies
 from lbcore.compiled import kernel
 from lbcore.draws import generator
-from lbcore.policies.base import DECIDE_ALL, DECIDE_ONE, FINISH, decide_one_by_one
+from lbcore.information import COMPLETE, Information
+from lbcore.policies.base import DECIDE_ALL, DECIDE_ONE, FINISH, decide_one_by_one, prepared
 from lbcore.queues import Queues, enlarge, room_for, serve_round
 from lbcore.results import Comparison, Result, Run
 from lbcore.workload import CHOICES, Workload
@@ -24,21 +25,26 @@ _PATIENCE = 0.1  # seconds a policy may take for a block: how soon a stop is hee
 @kernel(
     f"Tuple((int32[::1], int64[::1], int64[::1], int64))(FunctionType({DECIDE_ONE}), FunctionType({DECIDE_ALL}),"
     f" FunctionType({FINISH}), boolean, int64[:, ::1], int32[:, ::1], int64, int64, float64[::1], float64[::1],"
-    " float64[:, ::1], uint64[::1], float64[::1], int64[::1], int64[::1], int32[::1], int64[::1], int64[::1],"
-    " int64[::1], int64[::1], int64[::1])"
+    " float64[:, ::1], uint64[::1], float64[:, ::1], float64[::1], int64[::1], int64[::1], int32[::1], int64[::1],"
+    " int64[::1], int64[::1], int64[::1], float64[::1], int64[::1])"
 )
 def advance(
     decide_one, decide_all, finish, jointly, arrivals, capacities, start, warmup, rates, options, memory, rng,
-    lengths, head, tail, pool, free, state, histogram, sent, totals,
+    seen, lengths, head, tail, pool, free, state, histogram, sent, queued, totals,
 ):  # fmt: skip
-    """Some rounds of one policy. Returns what may have grown, and the first round with a wrong decision or -1."""
+    """Some rounds of one policy. Returns what may have grown, and the first round with a wrong decision or -1.
+
+    `seen` holds the queues at the starts of the last rounds, in turn; dispatchers see the oldest of these.
+    """
     servers = rates.size
     own, together = np.empty(servers, dtype=np.int64), np.empty(servers, dtype=np.int64)
     view = np.empty(servers)
     for row in range(arrivals.shape[0]):
         now = start + row
         together[:] = 0
-        view[:] = lengths
+        seen[now % seen.shape[0]] = lengths
+        shown = (now + 1) % seen.shape[0]
+        view[:] = seen[shown]
         if jointly:
             decide_all(arrivals[row], view, rates, options, memory, rng, together)
         else:
@@ -50,7 +56,9 @@ def advance(
         for s in range(servers):
             placed += together[s]
             sent[s] += together[s]
-            wrong |= (together[s] < 0) | ((rates[s] == 0.0) & (together[s] != 0)) | (view[s] != lengths[s])
+            wrong |= (
+                (together[s] < 0) | ((rates[s] == 0.0) & (together[s] != 0)) | (view[s] != seen[shown, s])
+            )
         if wrong or placed != arrivals[row].sum():
             return pool, free, histogram, now
         if state[0] < servers:
@@ -60,6 +68,8 @@ def advance(
         totals[row] = serve_round(
             lengths, together, capacities[row], now, warmup, head, tail, pool, free, state, histogram
         )
+        if now >= warmup:
+            queued += lengths
         finish(lengths, capacities[row], rates, options, memory, rng)
     return pool, free, histogram, -1
 
@@ -72,22 +82,23 @@ class Simulation:
     workload : Workload
     policy : Policy or str
     replication, warmup : int
+    information : Information
     """
 
-    def __init__(self, workload, policy, replication=0, warmup=0):
+    def __init__(self, workload, policy, replication=0, warmup=0, information=COMPLETE):
         self.policy = policies.find(policy)
         self.workload, self.warmup, self.now = workload, warmup, 0
         cluster = workload.cluster
-        _check_policy(self.policy, cluster)
         self._jointly = self.policy.decide_all is not None and _level(self.policy, "decide_all") <= _level(
             self.policy, "decide_one"
         )  # a subclass with a rule of its own is not overruled by an inherited decide_all
         self.rates = cluster.rates.copy()  # kernels take no read-only arrays
-        self.options = np.ascontiguousarray(self.policy.prepare(cluster), dtype=float)
-        self.memory = np.zeros(self.policy.memory_shape(cluster))
+        self.options, self.memory = prepared(self.policy, cluster)
         self.rng = generator(workload.seeds(replication, CHOICES, *self.policy.name.encode()))
         self.queues = Queues(cluster.servers)
+        self.seen = np.zeros((information.age + 1, cluster.servers))
         self.sent = np.zeros(cluster.servers, dtype=np.int64)
+        self.queued = np.zeros(cluster.servers)
         self.arrived, self._totals = 0, []
 
     def advance(self, arrivals, capacities):
@@ -107,8 +118,8 @@ class Simulation:
                 queues.pool, queues.free, queues.histogram, wrong = loop(
                     *deciders, jointly, arrivals, capacities, self.now, self.warmup,
                     self.rates, self.options, self.memory, self.rng,
-                    queues.lengths, queues.head, queues.tail, queues.pool, queues.free, queues.state,
-                    queues.histogram, self.sent, totals,
+                    self.seen, queues.lengths, queues.head, queues.tail, queues.pool, queues.free, queues.state,
+                    queues.histogram, self.sent, self.queued, totals,
                 )  # fmt: skip
         except SystemError as error:  # so numba tells of a stop that came while it packed up the result
             first = error
@@ -128,7 +139,7 @@ class Simulation:
         """The raw counts so far."""
         histogram = np.trim_zeros(self.queues.histogram, "b")
         totals = np.concatenate(self._totals) if self._totals else np.zeros(0, dtype=np.int64)
-        return Run(histogram.copy(), self.arrived, totals, self.sent.copy(), self.served)
+        return Run(histogram.copy(), self.arrived, totals, self.sent.copy(), self.served, self.queued.copy())
 
     @property
     def served(self):
@@ -136,7 +147,7 @@ class Simulation:
         return self.sent - self.queues.lengths.astype(np.int64)
 
 
-def simulate(workload, policy, replications=1, warmup=0, progress=True):
+def simulate(workload, policy, replications=1, warmup=0, progress=True, information=COMPLETE):
     """How long do jobs take under a policy?
 
     Parameters and errors are those of `compare`, with one policy.
@@ -145,11 +156,11 @@ def simulate(workload, policy, replications=1, warmup=0, progress=True):
     -------
     Result
     """
-    (result,) = compare(workload, [policy], replications, warmup, progress).values()
+    (result,) = compare(workload, [policy], replications, warmup, progress, information).values()
     return result
 
 
-def compare(workload, policies, replications=1, warmup=0, progress=True):
+def compare(workload, policies, replications=1, warmup=0, progress=True, information=COMPLETE):
     """How do policies do on the same arrivals and capacities (common random numbers)?
 
     Each replication begins with empty queues. A policy's result does not depend on its company.
@@ -165,6 +176,8 @@ def compare(workload, policies, replications=1, warmup=0, progress=True):
         Jobs that arrive in the first `warmup` rounds are served but not counted; the papers count all.
     progress : bool
         Show a progress bar if it takes longer than a second.
+    information : Information
+        What dispatchers see of the queues: `complete()`, or `stale(k)`.
 
     Returns
     -------
@@ -176,58 +189,84 @@ def compare(workload, policies, replications=1, warmup=0, progress=True):
     ValueError
         Names the argument, what was found and the rule.
     """
-    chosen = _checked(workload, policies, replications, warmup)
-    rounds, stop = [0] * replications, threading.Event()
+    chosen = checked(workload, policies, replications, warmup, information)
+    runs = [Replication(workload, chosen, r, warmup, information) for r in range(replications)]
     total = len(chosen) * replications * workload.rounds
     with (
         tqdm(total=total, unit=" rounds", unit_scale=True, delay=1, disable=not progress, leave=False) as bar,
         ThreadPoolExecutor(min(replications, os.cpu_count() or 1)) as pool,  # kernels run side by side
     ):
-        tasks = [
-            pool.submit(_replicate, workload, chosen, r, warmup, rounds, stop) for r in range(replications)
-        ]
         try:
-            pending = tasks
+            pending = tasks = [pool.submit(run.finish) for run in runs]
             while pending:  # the bar is moved from here: widgets do not like other threads
                 finished, pending = wait(pending, timeout=0.1, return_when=FIRST_EXCEPTION)
-                bar.update(sum(rounds) - bar.n)
-                if any(task.exception() for task in finished):
-                    break
-            done = [task.result() for task in tasks]
+                bar.update(sum(run.done for run in runs) - bar.n)
+                for task in finished:
+                    task.result()  # raises what went wrong
+            counts = [task.result() for task in tasks]
         finally:
-            stop.set()
-    numbers = tuple(range(replications))
+            for run in runs:
+                run.stopped = True
+    return collected(workload, chosen, counts, warmup, information)
+
+
+class Replication:
+    """One replication of several policies: each block of arrivals and capacities is drawn once and met by all."""
+
+    def __init__(self, workload, policies, replication, warmup, information):
+        self._recipes = [(workload, policy, replication, warmup, information) for policy in policies]
+        self.source = workload.open(replication)
+        self.stopped, self.done = False, 0  # whether to stop; rounds done, of all policies together
+
+    @cached_property
+    def simulations(self):
+        """One a policy; made when first needed, for a thousand replications are not all under way."""
+        return [Simulation(*recipe) for recipe in self._recipes]
+
+    def counts(self):
+        """The raw counts so far, one `Run` a policy."""
+        return [simulation.run() for simulation in self.simulations]
+
+    def advance(self, rounds):
+        """Take the next rounds; returns the seconds that the slowest policy took for them."""
+        block, slowest = self.source.take(rounds), 0.0
+        for simulation in self.simulations:
+            if not self.stopped:
+                began = time.perf_counter()
+                simulation.advance(*block)
+                slowest = max(slowest, time.perf_counter() - began)
+                self.done += len(block[0])
+        return slowest
+
+    def finish(self):
+        """Take all rounds that are left, in blocks short enough to stop between them; gives the raw counts."""
+        size, largest = 1, max(1, _BLOCK_CELLS // self.source.workload.cluster.servers)
+        while self.source.rest and not self.stopped:
+            size = min(size, largest)
+            slowest = self.advance(size)
+            size = max(1, min(2 * size, int(size * _PATIENCE / max(slowest, 1e-6))))
+        counts = self.counts()
+        del self.simulations
+        return counts
+
+
+def collected(workload, policies, counts, warmup, information):
+    """Results from the raw counts of replications, numbered from 0, each a list of one `Run` a policy."""
+    numbers = tuple(range(len(counts)))
     return Comparison(
         {
-            p.name: Result(p.name, workload, warmup, runs, numbers)
-            for p, runs in zip(chosen, zip(*done, strict=True), strict=True)
+            policy.name: Result(policy.name, workload, warmup, runs, numbers, information)
+            for policy, runs in zip(policies, zip(*counts, strict=True), strict=True)
         }
     )
 
 
-def _replicate(workload, chosen, replication, warmup, rounds, stop):
-    """One replication of all policies: each block of arrivals and capacities is drawn once and met by all."""
-    simulations = [Simulation(workload, policy, replication, warmup) for policy in chosen]
-    source, size = workload.open(replication), 1
-    largest = max(1, _BLOCK_CELLS // workload.cluster.servers)
-    while source.rest:
-        block = source.take(min(size, largest))
-        slowest = 0.0
-        for simulation in simulations:
-            if stop.is_set():
-                return []
-            began = time.perf_counter()
-            simulation.advance(*block)
-            slowest = max(slowest, time.perf_counter() - began)
-            rounds[replication] += len(block[0])
-        size = max(1, min(2 * size, int(size * _PATIENCE / max(slowest, 1e-6))))
-    return [simulation.run() for simulation in simulations]
-
-
-def _checked(workload, wanted, replications, warmup):
+def checked(workload, wanted, replications, warmup, information):
     """The policies asked for; a ValueError for whatever is wrong."""
     if not isinstance(workload, Workload):
         raise ValueError(f"workload = {workload!r}: must be a Workload")
+    if not isinstance(information, Information):
+        raise ValueError(f"information = {information!r}: must be lbcore.complete() or lbcore.stale(k)")
     if isinstance(wanted, str | policies.Policy):
         raise ValueError(f"policies = {wanted!r}: must be a list of policies; for one, use simulate")
     for name, value, least in (("replications", replications, 1), ("warmup", warmup, 0)):
@@ -251,24 +290,6 @@ def _checked(workload, wanted, replications, warmup):
 def _level(policy, name):
     """How far up its classes a policy gets an attribute from."""
     return next((k for k, kind in enumerate(type(policy).__mro__) if name in vars(kind)), -1)
-
-
-def _check_policy(policy, cluster):
-    """A ValueError for what is missing in a policy that someone wrote."""
-    told = f"policy {policy!r}"
-    if not isinstance(policy.name, str):
-        raise ValueError(f"{told}: its name is {policy.name!r}: must be a text")
-    for name in ("decide_one", "finish"):
-        rule = getattr(policy, name, None)
-        if not callable(rule) or hasattr(rule, "__self__"):
-            raise ValueError(f"{told}: its {name} must be a function held with staticmethod")
-    if np.ndim(policy.prepare(cluster)) != 1:
-        raise ValueError(
-            f"{told}: prepare must give an array of one axis, not of {np.ndim(policy.prepare(cluster))}"
-        )
-    shape = policy.memory_shape(cluster)
-    if not (isinstance(shape, tuple) and len(shape) == 2):
-        raise ValueError(f"{told}: memory_shape = {shape!r}: must be a pair (rows, columns)")
 
 
 def _is_compiled(function):

@@ -109,6 +109,13 @@ SIMULATION = [  # tried in test_mutations_simulation.py, so that another worker 
     Mutation("workload", "log1p(1.0 / rates", "expm1(1.0 / rates", ("workload",)),
     Mutation("policies/ordered", "counted = 1.0", "counted = 0.5", ("policies",), only="law and SED"),
     Mutation("policies/ordered", "dispatchers - done", "dispatchers", ("policies",), only="law and SED-all"),
+    Mutation(
+        "policies/ordered",
+        "view[s] + sent[s] < view[best]",
+        "view[s] + sent[s] <= view[best]",
+        ("simulator",),
+        only="first",
+    ),
     Mutation(ORDER, "(lengths[s] + sent[s] + counted)", "lengths[s]", ("policies",), only="law and JSQ-one"),
     Mutation(ORDER, "int(np.ceil(under - blur))", "int(np.ceil(under)) + 1", ("simulator",), only="queue_by"),
     Mutation(
@@ -142,6 +149,10 @@ SIMULATION = [  # tried in test_mutations_simulation.py, so that another worker 
         ("policies",),
         only="law and TWF",
     ),
+    Mutation(
+        "information", "return Information(int(k))", "return Information(int(k) // 2)", ("information",)
+    ),
+    Mutation("simulator", "(now + 1) % seen.shape[0]", "now % seen.shape[0]", ("information",), only="shown"),
     Mutation("simulator", "max(0, self.warmup - self.now)", "0", ("simulator",), only="warm"),
     Mutation("simulator", "placed != arrivals[row].sum()", "False", ("simulator",), only="loses"),
     Mutation("intervals", "math.ceil(Fraction", "math.floor(Fraction", ("results",)),

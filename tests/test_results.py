@@ -19,7 +19,7 @@ WORKLOAD = lb.Workload(CLUSTER, 0.5, 400)
 def run(histogram, totals=(0,) * 400, arrived=None):
     histogram = np.array(histogram)
     return Run(
-        histogram, histogram.sum() if arrived is None else arrived, np.array(totals), np.zeros(2), np.zeros(2)
+        histogram, histogram.sum() if arrived is None else arrived, np.array(totals), *np.zeros((3, 2))
     )
 
 
@@ -74,7 +74,7 @@ def test_results_add_up():
     assert together.replications == (0, 1) and together.completed == 4
     with pytest.raises(ValueError, match="both hold replication 0"):
         result(run([0, 3])) + result(run([0, 3]))
-    with pytest.raises(ValueError, match="differ in policy, workload or warm-up"):
+    with pytest.raises(ValueError, match="differ in policy, workload, warm-up or information"):
         result(run([0, 3])) + result(run([0, 3]), policy="SED", numbers=(1,))
     split = [lb.simulate(WORKLOAD, "SED", replications=k) for k in (2, 3)]
     rest = Result("SED", WORKLOAD, 0, split[1].runs[2:], (2,))

@@ -55,6 +55,22 @@ def test_queue_by_queue_as_the_twin(policy, twin, rates, dispatchers, load):
     assert simulation.run().histogram.tolist() == np.bincount(times).tolist()
 
 
+class FirstTwin(Twin):
+    """The plain twin, but every tie goes to the lowest index."""
+
+    def _any(self, servers):
+        return min(servers)
+
+
+def test_ties_to_the_first_as_the_twin():
+    rates = [2.0, 0.0, 2.0, 2.0, 1.0]
+    workload = lb.Workload(lb.Cluster(rates, 3), 0.9, 300, seed=11)
+    plain = FirstTwin("JSQ", rates, 3, None)
+    for arrivals, capacities, simulation in follow(workload, lb.policies.JSQFirst()):
+        plain.round(arrivals.tolist(), capacities.tolist())
+        assert simulation.queues.lengths.tolist() == plain.lengths()
+
+
 def test_idle_tokens_as_the_twin():
     """hJIQ with one dispatcher and servers that are always idle again draws nothing after the first round."""
     rates, rng = [1.0, 2.0, 3.0, 5.0], np.random.default_rng(5)
@@ -247,6 +263,11 @@ def test_warm_up_is_served_but_not_counted():
     assert np.array_equal(whole.queue_totals, rest.queue_totals) and np.array_equal(whole.served, rest.served)
     arrivals, _ = WORKLOAD.open().take(400)
     assert rest.arrived == arrivals[100:].sum() == rest.completed + rest.unfinished
+
+
+def test_mean_queues_are_what_is_left_after_each_round():
+    left = [s.queues.lengths.copy() for _, _, s in follow(WORKLOAD, "TWF")]
+    assert np.allclose(lb.simulate(WORKLOAD, "TWF", warmup=100).mean_queues, np.mean(left[100:], axis=0))
 
 
 def test_a_policy_that_loses_jobs_is_refused():

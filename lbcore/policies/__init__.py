@@ -7,7 +7,7 @@ from lbcore.policies.base import DECIDE_ALL, DECIDE_ONE, FINISH, Policy
 from lbcore.policies.coordinated import SCD, TWF
 from lbcore.policies.idle import JIQ, hJIQ
 from lbcore.policies.local import LSQ, hLSQ
-from lbcore.policies.ordered import JSQ, SED, SEDPlus1
+from lbcore.policies.ordered import JSQ, SED, JSQFirst, SEDPlus1
 from lbcore.policies.sampled import JSQd, hJSQd
 from lbcore.policies.weighted import WR
 
@@ -42,6 +42,7 @@ __all__ = [
     "SED",
     "TWF",
     "WR",
+    "JSQFirst",
     "JSQd",
     "Policy",
     "SEDPlus1",

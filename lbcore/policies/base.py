@@ -55,6 +55,24 @@ class Policy:
         return (0, 0)
 
 
+def prepared(policy, cluster):
+    """A policy's options and its empty memory; a ValueError for what is missing in one that someone wrote."""
+    told = f"policy {policy!r}"
+    if not isinstance(policy.name, str):
+        raise ValueError(f"{told}: its name is {policy.name!r}: must be a text")
+    for name in ("decide_one", "finish"):
+        rule = getattr(policy, name, None)
+        if not callable(rule) or hasattr(rule, "__self__"):
+            raise ValueError(f"{told}: its {name} must be a function held with staticmethod")
+    options = np.ascontiguousarray(policy.prepare(cluster), dtype=float)
+    if np.ndim(options) != 1:
+        raise ValueError(f"{told}: prepare must give an array of one axis, not of {np.ndim(options)}")
+    shape = policy.memory_shape(cluster)
+    if not (isinstance(shape, tuple) and len(shape) == 2):
+        raise ValueError(f"{told}: memory_shape = {shape!r}: must be a pair (rows, columns)")
+    return options, np.zeros(shape)
+
+
 def live_ones(cluster):
     """1 for servers in service, 0 for the others: how policies that are blind to rates see them."""
     return (cluster.rates > 0).astype(float)

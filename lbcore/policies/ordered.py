@@ -97,6 +97,28 @@ def all_to_the_soonest(batches, queues, rates, options, memory, rng, sent):
         sent += own
 
 
+@kernel(DECIDE_ONE)
+def to_the_first_shortest(d, jobs, view, rates, options, memory, rng, sent):
+    """JSQ without a lot: of equal queues the first in the list. Options: 1 for servers in service, else 0."""
+    for _ in range(jobs):
+        best = -1
+        for s in range(view.size):
+            if options[s] > 0.0 and (best < 0 or view[s] + sent[s] < view[best] + sent[best]):
+                best = s
+        sent[best] += 1
+
+
+@dataclass(frozen=True)
+class JSQFirst(Policy):
+    """JSQ with ties to the lowest index (ours, as a warning: products have had this fault)."""
+
+    name = "JSQ, ties to the first"
+    decide_one = staticmethod(to_the_first_shortest)
+
+    def prepare(self, cluster):
+        return live_ones(cluster)
+
+
 @dataclass(frozen=True)
 class JSQ(Policy):
     """Join the shortest queue: each next job to the shortest, own jobs counted; ties at random."""
