@@ -58,6 +58,26 @@ class Cluster:
         rng = np.random.default_rng(seed)
         return cls(rng.uniform(1, fastest, _whole("servers", servers)), dispatchers)
 
+    @classmethod
+    def two_speeds(cls, servers, dispatchers, fast, share=0.5):
+        """Servers of rate 1, and some of rate `fast` after them.
+
+        Parameters
+        ----------
+        servers, dispatchers : int
+        fast : float
+            Rate of the fast servers; at least 1.
+        share : float
+            Share of them among the servers, 0 to 1; rounded to whole servers.
+        """
+        if not 1 <= fast <= LARGEST_RATE:
+            raise ValueError(f"fast = {fast}: must be at least 1, the rate of the slow servers")
+        if not 0 <= share <= 1:
+            raise ValueError(f"share = {share}: must be from 0 (none is fast) to 1 (all are)")
+        rates = np.ones(_whole("servers", servers))
+        rates[rates.size - round(share * rates.size) :] = fast
+        return cls(rates, dispatchers)
+
     @property
     def servers(self):
         """Number of servers, those out of service included."""

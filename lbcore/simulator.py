@@ -192,8 +192,9 @@ def compare(workload, policies, replications=1, warmup=0, progress=True, informa
     chosen = checked(workload, policies, replications, warmup, information)
     runs = [Replication(workload, chosen, r, warmup, information) for r in range(replications)]
     total = len(chosen) * replications * workload.rounds
+    hidden = not progress or os.environ.get("TQDM_DISABLE", "0") != "0"  # tqdm forgets it in notebooks
     with (
-        tqdm(total=total, unit=" rounds", unit_scale=True, delay=1, disable=not progress, leave=False) as bar,
+        tqdm(total=total, unit=" rounds", unit_scale=True, delay=1, leave=False, disable=hidden) as bar,
         ThreadPoolExecutor(min(replications, os.cpu_count() or 1)) as pool,  # kernels run side by side
     ):
         try:

@@ -91,6 +91,18 @@ def run_all(page):
     page.wait_for_function("window.allRan", timeout=120_000)
 
 
+def restart_and_run_all(page):
+    """Kernel ▸ Restart Kernel and Run All Cells, and its question answered; wait until the last cell has run."""
+    page.evaluate(
+        """() => {
+            window.allRan = false;
+            window.jupyterapp.commands.execute('notebook:restart-run-all').then(() => { window.allRan = true; });
+        }"""
+    )
+    page.locator(".jp-Dialog button.jp-mod-accept").click()
+    page.wait_for_function("window.allRan", timeout=180_000)
+
+
 def set_theme(page, name):
     """JupyterLab's own theme: 'JupyterLab Light' or 'JupyterLab Dark'."""
     page.evaluate(

@@ -4,7 +4,7 @@ import lab
 import numpy as np
 import pytest
 
-from lbcore.explore import herd, water
+from lbcore.explore import LoadPanel, herd, water
 
 pytestmark = pytest.mark.browser
 
@@ -37,7 +37,13 @@ def page(browser):
     page.close()
 
 
-WITH_PANELS = ["00_start_here", "01_ideal_workload", "02_dispatch_probabilities", "03_kkt_and_cvxpy"]
+WITH_PANELS = [
+    "00_start_here",
+    "01_ideal_workload",
+    "02_dispatch_probabilities",
+    "03_kkt_and_cvxpy",
+    "07_load_and_heterogeneity",
+]
 
 
 @pytest.mark.parametrize("name", WITH_PANELS)
@@ -110,6 +116,83 @@ def test_typing_rates_saving_the_table_and_both_themes(page, at):
                       getComputedStyle(document.querySelector('.jp-Notebook')).backgroundColor]"""
         )
         assert contrast(text, ground) >= 4.5, (theme, text, ground)  # WCAG AA
+    assert page.errors == []
+
+
+def test_the_animation_plays_and_steps(page, at):
+    """As stored, before anything is run: Play goes through all dispatchers, a click on the slider goes to one."""
+    lab.open_notebook(page, at("notebooks/05_herding.ipynb"))
+    stored = page.locator(".jp-RenderedPlotly").first
+    stored.scroll_into_view_if_needed()
+    stored.hover()  # a picture until the mouse comes
+    page.wait_for_selector(".js-plotly-plot .slider-group", timeout=60_000)
+    plot = "document.querySelector('.js-plotly-plot')"
+    total = f"Array.from({plot}._fullData[1].y).reduce((a, b) => a + b, 0)"
+    everything = page.evaluate(total)
+    assert everything > 5
+    play = page.locator(".updatemenu-button", has_text="Play").first
+    play.scroll_into_view_if_needed()
+    play.click()
+    page.wait_for_function(f"{total} === 0", timeout=15_000)  # nobody has sent
+    page.wait_for_function(f"{total} > 0 && {total} < {everything}", timeout=15_000)
+    page.wait_for_function(f"Math.abs({total} - {everything}) < 1e-9", timeout=30_000)  # all have
+    label = page.locator(".slider-label:text-is('3')").first.bounding_box()
+    page.mouse.click(label["x"] + label["width"] / 2, label["y"] - 12)  # on the rail, over the label
+    page.wait_for_function(f"{plot}.layout.sliders[0].active === 3 && {total} < {everything}", timeout=15_000)
+    assert page.evaluate(f"Array.from({plot}._fullData[2].y).some(y => y > 0)")  # what the third one sends
+    assert page.errors == []
+
+
+def wait_for_answer(page, panel, **settings):
+    """Until the panel shows, refined, what `compute` gives for these settings."""
+    arrays = panel.compute(**panel.settings() | settings)
+    expected = [
+        mean.value for mean, grows in zip(arrays["means"], arrays["growing"], strict=True) if grows is None
+    ]
+    page.wait_for_function(
+        """expected => {
+            const y = Array.from(document.querySelector('.js-plotly-plot').data[0].y);
+            return document.querySelector('.lb-state').textContent.startsWith('refined')
+                && y.length === expected.length && y.every((v, i) => v === expected[i]);
+        }""",
+        arg=expected,
+        timeout=30_000,
+    )
+
+
+def test_load_and_heterogeneity_by_hand(page, at):
+    """Keys, a drag, Stop, Copy and Reset; then Restart and Run All, twice."""
+    panel = LoadPanel()
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    lab.open_notebook(page, at("notebooks/07_load_and_heterogeneity.ipynb"))
+    lab.run_all(page)
+    wait_for_answer(page, panel)
+    press(page, "load", "ArrowRight", 3)
+    wait_for_answer(page, panel, load=0.93)
+    handle = page.locator(".widget-slider:has(label:text-is('heterogeneity H')) .noUi-handle").first
+    handle.scroll_into_view_if_needed()
+    box = handle.bounding_box()
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.mouse.down()
+    for step in range(1, 41):
+        page.mouse.move(box["x"] + box["width"] / 2 + 3 * step, box["y"] + box["height"] / 2)
+    page.mouse.up()
+    wait_for_answer(page, panel, load=0.93, heterogeneity=100.0)
+    page.get_by_role("button", name="Copy as code").click()
+    page.wait_for_selector("button:has-text('Copied')")
+    assert "fastest=100.0" in page.evaluate("navigator.clipboard.readText()")
+    press(page, "load", "ArrowLeft", 1)
+    page.wait_for_selector(".lb-state:has-text('refining')")
+    page.get_by_role("button", name="Stop").click()
+    page.wait_for_selector(".lb-state:has-text('stopped')")
+    page.locator("button.widget-button:has-text('Reset')").click()
+    wait_for_answer(page, panel)
+    assert page.locator(".lb-panel .js-plotly-plot").count() == 1
+    for _ in range(2):
+        lab.restart_and_run_all(page)
+        wait_for_answer(page, panel)
+        assert page.locator(".lb-panel .js-plotly-plot").count() == 1
+        assert page.locator(".jp-OutputArea-output[data-mime-type*='stderr']").count() == 0
     assert page.errors == []
 
 

@@ -51,3 +51,23 @@ def test_bad_input_is_named(make, told):
     with pytest.raises(ValueError) as error:
         make()
     assert told in str(error.value)
+
+
+def test_two_speeds():
+    assert lb.Cluster.two_speeds(5, 2, fast=7, share=0.4).rates.tolist() == [1, 1, 1, 7, 7]
+    assert lb.Cluster.two_speeds(4, 2, fast=7, share=0).rates.tolist() == [1] * 4
+    assert lb.Cluster.two_speeds(4, 2, fast=7, share=1).rates.tolist() == [7] * 4
+    assert lb.Cluster.two_speeds(4, 2, fast=7).rates.sum() == 16
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"fast": 0.5}, r"fast = 0.5: must be at least 1, the rate of the slow servers"),
+        ({"fast": 2, "share": 1.5}, r"share = 1.5: must be from 0 \(none is fast\) to 1 \(all are\)"),
+        ({"fast": 2, "servers": 0}, r"servers = 0: must be a whole number, at least 1"),
+    ],
+)
+def test_wrong_speeds_are_named(given, message):
+    with pytest.raises(ValueError, match=message):
+        lb.Cluster.two_speeds(**{"servers": 4, "dispatchers": 2} | given)

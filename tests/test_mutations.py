@@ -48,25 +48,27 @@ FOUNDATIONS = [
         ("00",),
     ),
     Mutation("checks", "place % servers", "(place + 1) % servers", ("waterfill",)),
+    Mutation("cluster", "rng.uniform(1, fastest", "rng.uniform(0, fastest", ("cluster",), ("07",)),
+    Mutation("cluster", "rates.size - round(share", "round(share", ("cluster",)),
     Mutation("cluster", "load * self.capacity / self.dispatchers", "load * self.capacity", ("cluster",)),
-    Mutation("derivation", "floors[wet] - level", "floors[wet]", ("waterfill",), ("01",)),
-    Mutation("derivation", "wet = q / mu < level", "wet = wet & (q / mu > 0)", ("waterfill",), ("01",)),
+    Mutation("derivation", "floors[wet] - level", "floors[wet]", ("waterfill",)),
+    Mutation("derivation", "wet = q / mu < level", "wet = wet & (q / mu > 0)", ("waterfill",)),
     Mutation(
         "coordination",
         "0.5 * batch, arrivals",
         "0.0 * batch, arrivals",
         ("coordination",),
-        ("02", "03", "04"),
+        ("02", "03"),
     ),
-    Mutation("coordination", "arrivals - batch, 1.0", "arrivals, 1.0", ("coordination",), ("02", "03")),
+    Mutation("coordination", "arrivals - batch, 1.0", "arrivals, 1.0", ("coordination",)),
     Mutation("coordination", "2.0 * queues[s] + batch", "2.0 * queues[s]", ("coordination",)),
     Mutation("coordination", "(1.0 + 4.0 * 2.0**-52)", "1.0", ("coordination",)),
     Mutation(
         "coordination", "rng.random(jobs) * volume", "rng.random(jobs) * 0.95 * volume", ("coordination",)
     ),
-    Mutation("coordination", "dispatchers * own", "own", ("coordination",), ("02",)),
+    Mutation("coordination", "dispatchers * own", "own", ("coordination",)),
     Mutation("waterfill", "(values[s] + unit) - unit", "values[s] * 0", ("coordination",)),
-    Mutation("derivation", "(a - beta) * p**2", "a * p**2", ("coordination",), ("02",)),
+    Mutation("derivation", "(a - beta) * p**2", "a * p**2", ("coordination",)),
     Mutation(
         "derivation", "2 * iwl - (2 * q[s] + 1) / mu[s] >= lambda_0", "True", ("coordination",), ("04",)
     ),
@@ -77,10 +79,8 @@ FOUNDATIONS = [
         ("coordination",),
         ("04",),
     ),
-    Mutation(
-        "derivation", "pull[used]) / np.sum(mu[used])", "pull) / np.sum(mu)", ("coordination",), ("03",)
-    ),
-    Mutation("judge", "+ batch) / mu", ") / mu", ("coordination", "explore"), ("03",)),
+    Mutation("derivation", "pull[used]) / np.sum(mu[used])", "pull) / np.sum(mu)", ("coordination",)),
+    Mutation("judge", "+ batch) / mu", ") / mu", ("coordination", "explore")),
     Mutation("timing", "np.log(late / early)", "np.log(late)", ("explore",)),
     Mutation("explore/distance", "(others * d).sum", "(others + d).sum", ("explore",), ("02",)),
     Mutation(
@@ -91,10 +91,10 @@ FOUNDATIONS = [
         ("03",),
     ),
     Mutation("figures", "base=base", "base=None", ("explore",)),
-    Mutation("figures", "(added, sent / rates", "(added, sent", ("explore",), ("00", "01")),
-    Mutation("explore/herd", "many * greedy", "greedy", ("explore",), ("00",)),
+    Mutation("figures", "(added, sent / rates", "(added, sent", ("explore",), ("00",)),
+    Mutation("explore/herd", "many * greedy", "greedy", ("explore",)),
     Mutation("explore/panel", "if not self._held:", "if True:", ("explore",)),
-    Mutation("explore/panel", "self._say(f", "raise ValueError(f", ("explore",), ("01",)),
+    Mutation("explore/panel", "self._say(f", "raise ValueError(f", ("explore",)),
     Mutation("notebook", "<= tolerance", ">= tolerance", ("notebook",), ("01",)),
     Mutation("compiled", "+ sources[path] +", "+", ("architecture",)),
 ]
@@ -157,6 +157,15 @@ SIMULATION = [  # tried in test_mutations_simulation.py, so that another worker 
     Mutation("simulator", "placed != arrivals[row].sum()", "False", ("simulator",), only="loses"),
     Mutation("intervals", "math.ceil(Fraction", "math.floor(Fraction", ("results",)),
     Mutation("results", "self.growth.low > 0", "self.growth.value > 0", ("results",)),
+    Mutation("running", "rounds=self.now", "rounds=self.now + 1", ("live",), only="slices"),
+    Mutation("summary", "None if result.growing else", "", ("charts",), only="tables"),
+    Mutation("herding", 'state["queues"] + sent.sum', "sent.sum", ("charts",), ("05",), only="overshoot"),
+    Mutation("charts", "place % len(MARKS)", "place % 3", ("charts",), only="told"),
+    Mutation(
+        "animation", "np.cumsum(now, axis=0) - now", "np.cumsum(now, axis=0)", ("charts",), only="piles"
+    ),
+    Mutation("explore/live", "box.value = name in change.new", "pass", ("live",), only="ticks"),
+    Mutation("explore/load", "min(groups, np.unique(rates).size)", "groups", ("live",), only="groups"),
     Mutation("theory", "return 1 + float(weights", "return float(weights", ("theory",)),
 ]
 

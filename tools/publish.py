@@ -65,6 +65,7 @@ def publish_notebooks(names):
     from nbclient import NotebookClient
 
     os.environ["LBCORE_PICTURES"] = "1"
+    os.environ["TQDM_DISABLE"] = "1"  # progress bars depend on the clock
     os.environ["PLOTLY_RENDERER"] = "plotly_mimetype+png"  # GitHub and HTML pages show no plotly output
     for path in chosen(names):
         print(f"notebooks/{path.name}", flush=True)

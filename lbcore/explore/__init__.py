@@ -2,7 +2,8 @@
 
 from lbcore.explore.distance import DistancePanel
 from lbcore.explore.herd import HerdPanel
+from lbcore.explore.load import LoadPanel
 from lbcore.explore.solver import SolverPanel
 from lbcore.explore.water import WaterPanel
 
-__all__ = ["DistancePanel", "HerdPanel", "SolverPanel", "WaterPanel"]
+__all__ = ["DistancePanel", "HerdPanel", "LoadPanel", "SolverPanel", "WaterPanel"]

@@ -15,6 +15,10 @@ _THEME = """<style>
 .lb-panel .lb-words {font-size: 14px; line-height: 1.4; color: var(--jp-ui-font-color1, #222)}
 .lb-panel .lb-error {color: var(--jp-error-color1, #c00)}
 .lb-panel a.lb-csv {padding: 0 12px; text-decoration: none}
+.lb-panel .lb-state {font-size: 13px; color: var(--jp-ui-font-color1, #222)}
+.lb-panel table {border-collapse: collapse; font-size: 13px; color: var(--jp-ui-font-color1, #222)}
+.lb-panel th, .lb-panel td {padding: 3px 12px; text-align: right; border: none}
+.lb-panel tbody tr:nth-child(odd) {background: var(--jp-layout-color2, #eee)}
 </style>"""
 
 
@@ -49,22 +53,28 @@ class Panel(widgets.VBox):
         reset.layout.width = "90px"
         reset.on_click(lambda _: self.reset())
         self._csv = widgets.HTML()
+        self.buttons = widgets.HBox([reset, self._csv], layout={"flex_flow": "row wrap"})
         for name, control in controls.items():
             setattr(self, name, control)
-            control.style.description_width = "130px"
+            if hasattr(control, "style"):
+                control.style.description_width = "130px"
             control.layout.width = "520px"
             control.observe(self._changed, "value")
         super().__init__(
             [
                 widgets.HTML(_THEME),
-                *controls.values(),
-                widgets.HBox([reset, self._csv]),
+                *self.arrange(list(controls.values())),
+                self.buttons,
                 self.message,
                 self.figure,
             ]
         )
         self.add_class("lb-panel")
         self.refresh()
+
+    def arrange(self, controls):
+        """The widgets above the buttons: the controls, one below the other."""
+        return controls
 
     def settings(self):
         """The controls' values by name."""
@@ -87,6 +97,10 @@ class Panel(widgets.VBox):
         except ValueError as error:
             self._say(f"{error}. The figure still shows the settings before.", wrong=True)
             return
+        self._show(arrays)
+
+    def _show(self, arrays):
+        """Draw, say and offer as CSV."""
         self.draw(arrays)
         self._say(self.words(arrays))
         text = self.table(arrays).to_csv(index=False)
@@ -96,6 +110,9 @@ class Panel(widgets.VBox):
             f'<a class="jupyter-button lb-csv" download="{name}.csv" href="{link}" '
             'title="The numbers behind the figure">Save CSV</a>'
         )
+
+    def settle(self):
+        """Wait until the panel shows its last word; most panels do at once."""
 
     def _changed(self, _):
         if not self._held:
@@ -117,6 +134,7 @@ class Panel(widgets.VBox):
         """What a notebook stores: with LBCORE_PICTURES set, also a picture for those who have not run it."""
         bundle = super()._repr_mimebundle_(**kwargs)
         if os.environ.get("LBCORE_PICTURES"):
+            self.settle()
             plain = go.Figure(self.figure)
             plain.update_layout(paper_bgcolor="white", plot_bgcolor="white", font_color="#333333")
             picture = base64.b64encode(plain.to_image("png", scale=1)).decode()

@@ -1,0 +1,156 @@
+"""Panels that simulate: they answer at once, and go on while the hand rests."""
+
+import asyncio
+import contextlib
+import html
+import json
+import time
+
+import ipywidgets as widgets
+import traitlets
+
+from lbcore.explore.panel import Panel
+
+PATIENCE, ROUNDS = 0.15, 250  # seconds for the first answer, and how many rounds it counts whatever it takes
+SLICE = 0.04  # seconds that a refinement takes in one go
+REDRAW = 0.35  # seconds between two drawings of it
+
+
+class Ticks(widgets.Box):
+    """A box to tick for each name; `value` is the tuple of those ticked, in their order."""
+
+    value = traitlets.Tuple()
+
+    def __init__(self, names, ticked, description):
+        self._boxes = {name: widgets.Checkbox(description=name, indent=False) for name in names}
+        for box in self._boxes.values():
+            box.layout.width = "92px"
+            box.observe(self._ticked, "value")
+        label = widgets.Label(description, layout={"width": "130px", "justify_content": "flex-end"})
+        label.layout.flex = "0 0 auto"
+        boxes = widgets.Box([*self._boxes.values()], layout={"flex_flow": "row wrap"})
+        super().__init__([label, boxes])
+        self.observe(self._told, "value")
+        self.value = tuple(ticked)
+
+    def _ticked(self, _):
+        self.value = tuple(name for name, box in self._boxes.items() if box.value)
+
+    def _told(self, change):
+        for name, box in self._boxes.items():
+            box.unobserve(self._ticked, "value")
+            box.value = name in change.new
+            box.observe(self._ticked, "value")
+
+
+class LivePanel(Panel):
+    """A panel over a simulation: a first answer at once, then refined until its end, or Stop, or the next move.
+
+    A subclass has `start(**settings)`, which gives a `Running` and how many rounds the first answer has;
+    `arrays(running)`; `code(**settings)`, the lines that give the same numbers; and what every panel has but
+    `compute`, which is here: the refined answer, of which no number depends on the clock.
+    """
+
+    def __init__(self, figure, controls, alt):
+        self.state = widgets.HTML(layout={"margin": "0 12px"})
+        self.progress = widgets.FloatProgress(max=1.0, layout={"width": "140px"})
+        self.results = widgets.HTML()
+        self._copy = widgets.HTML()
+        self._stop = widgets.Button(
+            description="Stop", icon="stop", tooltip="Keep what is shown; refine no further"
+        )
+        self._stop.layout.width = "90px"
+        self._stop.on_click(lambda _: self.stop())
+        self.running, self._task = None, None
+        super().__init__(figure, controls, alt)
+        self.buttons.children = [*self.buttons.children, self._copy, self._stop, self.progress, self.state]
+        self.children = [*self.children, self.results]
+
+    def compute(self, **settings):
+        """The refined answer to some settings, without drawing it."""
+        running, _ = self.start(**settings)
+        running.run()
+        return self.arrays(running)
+
+    def refresh(self):
+        """Answer at once, from few rounds; then refine, where there is an event loop to do so."""
+        self._drop()
+        self._tell("computing…", 0.0)
+        self.running = None
+        try:
+            running, first = self.start(**self.settings())
+            running.run(PATIENCE, least=min(first, running.warmup + ROUNDS), most=first)
+        except ValueError as error:
+            self._fail(error)
+            return
+        self.running = running
+        with contextlib.suppress(RuntimeError):  # without an event loop only settle() goes on
+            loop = asyncio.get_running_loop()
+            self._task = loop.create_task(self._refine(running))  # begins when this is over
+            self._stop.disabled = False
+        self._show_so_far()
+
+    def settle(self):
+        """Wait for the refined answer, and show it."""
+        self._drop()
+        if self.running is not None:
+            self.running.run()
+            self._show_so_far()
+
+    def stop(self):
+        """Refine no further; what is shown stays."""
+        self._drop()
+        if self.running is not None:
+            self._show_so_far()
+
+    async def _refine(self, running):
+        size, shown = 16, time.perf_counter()
+        try:
+            while not running.done:
+                began = time.perf_counter()
+                slices = [asyncio.wrap_future(task) for task in running.start(size)]
+                await asyncio.wait(slices)  # unlike gather, it leaves them be when it is cancelled
+                for done in slices:
+                    done.exception()  # wait() raises it; asked here, so that asyncio does not complain too
+                running.wait()
+                size = max(16, int(size * SLICE / (time.perf_counter() - began)))
+                if time.perf_counter() - shown > REDRAW and not running.done:
+                    self._show_so_far()
+                    shown = time.perf_counter()
+        except ValueError as error:  # of a policy that someone wrote
+            self.running, self._task = None, None
+            self._fail(error)
+            return
+        self._task = None
+        self._show_so_far()
+
+    def _drop(self):
+        task, self._task = self._task, None
+        if task is not None:
+            task.cancel()
+        self._stop.disabled = True
+
+    def _show_so_far(self):
+        now, end = self.running.now, self.running.workload.rounds
+        self._show(self.arrays(self.running))
+        if now == end:
+            told = "refined"
+            self._stop.disabled = True
+        else:
+            told = "refining" if self._task else "stopped"
+        self._tell(f"{told}: {now:,} of {end:,} rounds", now / end)
+        code = html.escape(json.dumps(self.code(**self.settings())))
+        self._copy.value = (
+            f'<button class="jupyter-button" style="width:120px" title="The lines that give these very numbers" '
+            f"data-code='{code}' onclick=\"navigator.clipboard.writeText(JSON.parse(this.dataset.code)); "
+            "this.textContent = 'Copied'\">Copy as code</button>"
+        )
+
+    def _fail(self, error):
+        self._stop.disabled = True
+        self._tell("", 0.0)
+        self._say(f"{error}. The figure still shows what was before.", wrong=True)
+
+    def _tell(self, text, share):
+        self.state.value = f'<span class="lb-state" role="status">{html.escape(text)}</span>'
+        self.progress.value = share
