@@ -28,7 +28,7 @@ lint: $(READY)  ## style of code and notebooks
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
 
 bench: warm  ## measure the speed promises and print them as tables
-	@$(BIN)/python tools/bench.py && $(BIN)/python tools/bench_simulator.py
+	@$(BIN)/python tools/bench.py && $(BIN)/python tools/bench_simulator.py && $(BIN)/python tools/bench_panel.py
 
 figures: warm  ## redraw figures/ from code (needs Chromium)
 	@$(BIN)/python tools/publish.py figures

@@ -55,7 +55,7 @@ def _line(name, **where):
     }
 
 
-def overview(names, width=760, height=650):
+def overview(names, width=760, height=664):
     """Empty figure of one comparison: mean responses and their floor, tails, and queues by the servers' speed.
 
     Parameters
@@ -76,7 +76,7 @@ def overview(names, width=760, height=650):
         figure.add_scatter(**_line(name, visible=False), row=2, col=1)
     plain_layout(figure, width, height)
     figure.update_layout(
-        margin={"l": 64, "r": 16, "t": 58, "b": 112},
+        margin={"l": 64, "r": 16, "t": 72, "b": 112},
         legend={"y": -0.13, "yanchor": "top"},
         title={"x": 0.01, "y": 0.985, "yanchor": "top", "font": {"size": 14}},
     )

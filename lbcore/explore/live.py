@@ -13,7 +13,7 @@ from lbcore.explore.panel import Panel
 
 PATIENCE, ROUNDS = 0.15, 250  # seconds for the first answer, and how many rounds it counts whatever it takes
 SLICE = 0.04  # seconds that a refinement takes in one go
-REDRAW = 0.35  # seconds between two drawings of it
+REDRAW = 0.5  # seconds between two drawings of it
 
 
 class Ticks(widgets.Box):

@@ -43,7 +43,7 @@ def plan(cluster, load):
     """
     jobs = load * cluster.capacity
     cost = 3 + 0.25 * cluster.servers + 0.035 * jobs + 0.012 * cluster.servers * cluster.dispatchers  # in µs
-    short = min(2_000, max(60, round(155_000 / REPLICATIONS / cost)))
+    short = min(2_000, max(60, round(172_000 / REPLICATIONS / cost)))
     warmup = min(0.3 * short, max(50, 10 / max(1e-9, 1 - load)))
     return int(warmup), short, int(warmup) + 16 * (short - int(warmup))
 
@@ -149,7 +149,7 @@ class LoadPanel(LivePanel):
         rounds = f"{REPLICATIONS} × {result.workload.rounds - result.warmup:,} rounds"
         return (
             f"load {load:g}, {cluster.servers} servers, {rates}, {cluster.dispatchers} "
-            f"dispatcher{'s' * (cluster.dispatchers > 1)}; {rounds} after {result.warmup} of warm-up"
+            f"dispatcher{'s' * (cluster.dispatchers > 1)}<br>{rounds} after {result.warmup} of warm-up"
         )
 
     def words(self, arrays):
