@@ -3,6 +3,8 @@
 The copy runs without compiling (NUMBA_DISABLE_JIT=1), which also shows that plain Python gives the same.
 """
 
+import functools
+import json
 import os
 import shutil
 import subprocess
@@ -185,29 +187,41 @@ def copy_with(folder, mutation):
         path.write_text(path.read_text().replace(mutation.old, mutation.new))
 
 
+@functools.cache
+def forks():
+    """The process that runs pytest in forks, with plain Python in place of compiled kernels."""
+    return subprocess.Popen(
+        [sys.executable, str(ROOT / "tests" / "forks.py")],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env=os.environ | {"NUMBA_DISABLE_JIT": "1"},
+        text=True,
+    )
+
+
 def run(folder, tests, notebooks, only=""):
     """Exit code and last lines of pytest on the copy, stopping at the first failure."""
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-x",
-        "-q",
-        "-p",
-        "no:cacheprovider",
-        "-k",
-        f"not golden {only}",
-    ]
-    command += [f"tests/test_{name}.py" for name in tests]
+    arguments = ["-x", "-q", "-p", "no:cacheprovider", "-k", f"not golden {only}"]
+    arguments += [f"tests/test_{name}.py" for name in tests]
     if notebooks:
-        command += ["--nbval", "--nbval-current-env", "--nbval-sanitize-with", "tests/nbval.cfg"]
-        command += [
+        arguments += ["--nbval", "--nbval-current-env", "--nbval-sanitize-with", "tests/nbval.cfg"]
+        arguments += [
             str(p.relative_to(folder)) for n in notebooks for p in (folder / "notebooks").glob(f"{n}*.ipynb")
         ]
-    jit = {} if tests == ("architecture",) else {"NUMBA_DISABLE_JIT": "1"}
-    env = os.environ | {"PYTHONPATH": str(folder), "HYPOTHESIS_PROFILE": "mutation"} | jit
-    done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=600)
-    return done.returncode, done.stdout[-2000:] + done.stderr[-1000:]
+    env = {"PYTHONPATH": str(folder), "HYPOTHESIS_PROFILE": "mutation"}
+    if tests == ("architecture",):  # with kernels compiled
+        done = subprocess.run(
+            [sys.executable, "-m", "pytest", *arguments],
+            cwd=folder,
+            env=os.environ | env,
+            capture_output=True,
+            text=True,
+            timeout=600,
+        )
+        return done.returncode, done.stdout[-3000:]
+    forks().stdin.write(json.dumps([str(folder), arguments, env]) + "\n")
+    forks().stdin.flush()
+    return json.loads(forks().stdout.readline())
 
 
 def check(mutation, folder):
