@@ -45,6 +45,7 @@ _MODULES = [
     "draws",
     "queues",
     "policies",
+    "rounds",
     "information",
     "intervals",
     "results",

@@ -1,4 +1,4 @@
-"""The round loop: jobs arrive, dispatchers send them, servers serve, response times are tallied."""
+"""Simulating a workload: policies side by side, replication by replication, block by block."""
 
 import os
 import time
@@ -10,68 +10,16 @@ import numpy as np
 from tqdm.auto import tqdm
 
 from lbcore import policies
-from lbcore.compiled import kernel
 from lbcore.draws import generator
 from lbcore.information import COMPLETE, Information
-from lbcore.policies.base import DECIDE_ALL, DECIDE_ONE, FINISH, decide_one_by_one, prepared
-from lbcore.queues import Queues, enlarge, room_for, serve_round
+from lbcore.policies.base import decide_one_by_one, prepared
+from lbcore.queues import Queues
 from lbcore.results import Comparison, Result, Run
+from lbcore.rounds import advance
 from lbcore.workload import CHOICES, Workload
 
 _BLOCK_CELLS = 400_000  # of a block's capacities: small enough to stay near the processor
 _PATIENCE = 0.1  # seconds a policy may take for a block: how soon a stop is heeded
-
-
-@kernel(
-    f"Tuple((int32[::1], int64[::1], int64[::1], int64))(FunctionType({DECIDE_ONE}), FunctionType({DECIDE_ALL}),"
-    f" FunctionType({FINISH}), boolean, int64[:, ::1], int32[:, ::1], int64, int64, float64[::1], float64[::1],"
-    " float64[:, ::1], uint64[::1], float64[:, ::1], float64[::1], int64[::1], int64[::1], int32[::1], int64[::1],"
-    " int64[::1], int64[::1], int64[::1], float64[::1], int64[::1])"
-)
-def advance(
-    decide_one, decide_all, finish, jointly, arrivals, capacities, start, warmup, rates, options, memory, rng,
-    seen, lengths, head, tail, pool, free, state, histogram, sent, queued, totals,
-):  # fmt: skip
-    """Some rounds of one policy. Returns what may have grown, and the first round with a wrong decision or -1.
-
-    `seen` holds the queues at the starts of the last rounds, in turn; dispatchers see the oldest of these.
-    """
-    servers = rates.size
-    own, together = np.empty(servers, dtype=np.int64), np.empty(servers, dtype=np.int64)
-    view = np.empty(servers)
-    for row in range(arrivals.shape[0]):
-        now = start + row
-        together[:] = 0
-        seen[now % seen.shape[0]] = lengths
-        shown = (now + 1) % seen.shape[0]
-        view[:] = seen[shown]
-        if jointly:
-            decide_all(arrivals[row], view, rates, options, memory, rng, together)
-        else:
-            for d in range(arrivals.shape[1]):
-                own[:] = 0
-                decide_one(d, arrivals[row, d], view, rates, options, memory, rng, own)
-                together += own
-        placed, wrong = 0, False
-        for s in range(servers):
-            placed += together[s]
-            sent[s] += together[s]
-            wrong |= (
-                (together[s] < 0) | ((rates[s] == 0.0) & (together[s] != 0)) | (view[s] != seen[shown, s])
-            )
-        if wrong or placed != arrivals[row].sum():
-            return pool, free, histogram, now
-        if state[0] < servers:
-            pool, free = enlarge(pool, free, state)
-        if now - state[1] + 1 >= histogram.size:
-            histogram = room_for(lengths, now, head, pool, state, histogram)
-        totals[row] = serve_round(
-            lengths, together, capacities[row], now, warmup, head, tail, pool, free, state, histogram
-        )
-        if now >= warmup:
-            queued += lengths
-        finish(lengths, capacities[row], rates, options, memory, rng)
-    return pool, free, histogram, -1
 
 
 class Simulation:
@@ -93,7 +41,7 @@ class Simulation:
             self.policy, "decide_one"
         )  # a subclass with a rule of its own is not overruled by an inherited decide_all
         self.rates = cluster.rates.copy()  # kernels take no read-only arrays
-        self.options, self.memory = prepared(self.policy, cluster)
+        self.options, self.memory = prepared(self.policy, workload)
         self.rng = generator(workload.seeds(replication, CHOICES, *self.policy.name.encode()))
         self.queues = Queues(cluster.servers)
         self.seen = np.zeros((information.age + 1, cluster.servers))
@@ -111,7 +59,8 @@ class Simulation:
         """
         policy, queues, totals = self.policy, self.queues, np.empty(len(arrivals), dtype=np.int64)
         jointly = self._jointly
-        deciders = (policy.decide_one, policy.decide_all if jointly else decide_one_by_one, policy.finish)
+        together = policy.decide_all if jointly else decide_one_by_one
+        deciders = (policy.arrive, policy.decide_one, together, policy.finish)
         loop = advance if all(map(_is_compiled, deciders)) else advance.py_func
         try:
             with np.errstate(over="ignore"):  # the generator's words wrap around

@@ -29,6 +29,7 @@ FLOORS = [  # from the ground up; a module imports only from floors below its ow
     "draws",
     "queues",
     "policies",
+    "rounds",
     "information",
     "intervals",
     "results",

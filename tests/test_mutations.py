@@ -140,7 +140,21 @@ SIMULATION = [  # tried in test_mutations_simulation.py, so that another worker 
     Mutation(IDLE, "capacities[s] > 0", "True", ("policies",), only="law and JIQ"),
     Mutation(LOCAL, "memory[d, s] = view[s] + sent[s]", "pass", ("policies",), only="law and LSQ"),
     Mutation(LOCAL, "return cluster.rates", "return live_ones(cluster)", ("policies",), only="law and hLSQ"),
-    Mutation(COORDINATED, "options[0] * jobs", "2.0 * options[0] * jobs", ("policies",), only="law and SCD"),
+    Mutation(
+        "policies/estimates",
+        "options[0] * batches[d]",
+        "2.0 * options[0] * batches[d]",
+        ("policies",),
+        only="law and SCD",
+    ),
+    Mutation(
+        "policies/estimates",
+        "memory[PAST, d] / memory[SEEN, d]",
+        "memory[PAST, d]",
+        ("policies",),
+        only="ewma",
+    ),
+    Mutation(COORDINATED, "jobs - offset)", "jobs)", ("policies",), only="systematic"),
     Mutation(COORDINATED, "own - volume", "own - 1.5 * volume", ("policies",), only="law and SCD-all"),
     Mutation(
         COORDINATED,
@@ -152,9 +166,9 @@ SIMULATION = [  # tried in test_mutations_simulation.py, so that another worker 
     Mutation(
         "information", "return Information(int(k))", "return Information(int(k) // 2)", ("information",)
     ),
-    Mutation("simulator", "(now + 1) % seen.shape[0]", "now % seen.shape[0]", ("information",), only="shown"),
+    Mutation("rounds", "(now + 1) % seen.shape[0]", "now % seen.shape[0]", ("information",), only="shown"),
     Mutation("simulator", "max(0, self.warmup - self.now)", "0", ("simulator",), only="warm"),
-    Mutation("simulator", "placed != arrivals[row].sum()", "False", ("simulator",), only="loses"),
+    Mutation("rounds", "placed != arrivals[row].sum()", "False", ("simulator",), only="loses"),
     Mutation("intervals", "math.ceil(Fraction", "math.floor(Fraction", ("results",)),
     Mutation("results", "self.growth.low > 0", "self.growth.value > 0", ("results",)),
     Mutation("theory", "return 1 + float(weights", "return float(weights", ("theory",)),

@@ -5,6 +5,7 @@ With `chooser` the twin simulates; with `outcomes` the same code is walked throu
 the exact law of what it does.
 """
 
+import itertools
 import math
 from collections import deque
 from fractions import Fraction
@@ -110,7 +111,8 @@ class Twin:
     Parameters
     ----------
     policy : str
-        JSQ, SED, SED+1, JSQ(d), hJSQ(d), WR, JIQ, hJIQ, LSQ, hLSQ, TWF or SCD; d a number, as in JSQ(2).
+        JSQ, SED, SED+1, JSQ(d), hJSQ(d), WR, JIQ, hJIQ, LSQ, hLSQ, TWF or SCD; d a number, as in JSQ(2). The last
+        two may tell how they estimate the arrivals, as in SCD(mean) or SCD(20), and how they draw: SCD(systematic).
     rates : sequence of float
         One per server; 0 is out of service.
     dispatchers : int
@@ -119,6 +121,8 @@ class Twin:
         From `chooser`, or handed out by `outcomes`.
     queued : sequence of int, optional
         Jobs in the queues at the start, as if they had come in round 0; default none.
+    mean : number, optional
+        Jobs that come in a round in the long run, where the policy reckons with it.
 
     Attributes
     ----------
@@ -136,10 +140,11 @@ class Twin:
         Per dispatcher, what it takes the queues to be (LSQ, hLSQ).
     """
 
-    def __init__(self, policy, rates, dispatchers, choose, queued=None):
-        name, bracket, d = policy.partition("(")
-        self.policy = name + "(d)" if bracket else name
-        self.d = int(d.removesuffix(")")) if bracket else None
+    def __init__(self, policy, rates, dispatchers, choose, queued=None, mean=None):
+        name, bracket, inside = policy.partition("(")
+        self.words = inside.removesuffix(")").split(", ") if name in ("TWF", "SCD") and bracket else []
+        self.policy = name + "(d)" if bracket and not self.words else name
+        self.d = int(inside.removesuffix(")")) if bracket and not self.words else None
         self.rule = {
             "JSQ": self._jsq,
             "SED": self._sed,
@@ -161,6 +166,8 @@ class Twin:
         self.dispatchers = dispatchers
         self.choose = choose
         self.now = 1
+        self.mean = mean
+        self.batches = [[] for _ in range(dispatchers)]
         self.queues = [deque([0] * int(q)) for q in ([0] * len(self.rates) if queued is None else queued)]
         self.totals = [0] * len(self.rates)
         self.tokens = [set() for _ in range(dispatchers)]
@@ -177,6 +184,8 @@ class Twin:
         `batches` holds the jobs per dispatcher; returns `sent[d][s]`, jobs of dispatcher d for server s.
         """
         q = self.lengths()
+        for past, jobs in zip(self.batches, batches, strict=True):
+            past.append(jobs)
         sent = []
         for d, jobs in zip(range(self.dispatchers), batches, strict=True):
             own = [0] * len(q)
@@ -299,16 +308,47 @@ class Twin:
                 view[s] = q[s] + n  # the truth is learnt once the batch is sent
 
     def _twf(self, d, jobs, q, own):
-        self._by_shares(jobs, q, own, [1.0 if mu > 0 else 0.0 for mu in self.rates])
+        self._by_shares(d, jobs, q, own, [1.0 if mu > 0 else 0.0 for mu in self.rates])
 
     def _scd(self, d, jobs, q, own):
-        self._by_shares(jobs, q, own, self.rates)
+        self._by_shares(d, jobs, q, own, self.rates)
 
-    def _by_shares(self, jobs, q, own, rates):
-        if jobs:
-            p = [float(x) for x in shares(q, rates, self.dispatchers * jobs)]
-            for _ in range(jobs):
-                own[self.choose(p)] += 1
+    def _by_shares(self, d, jobs, q, own, rates):
+        if not jobs:
+            return
+        p = shares(q, rates, max(1, self._estimate(d, jobs)))
+        if "systematic" in self.words:
+            self._spread(jobs, p, own)
+            return
+        p = [float(x) for x in p]
+        for _ in range(jobs):
+            own[self.choose(p)] += 1
+
+    def _estimate(self, d, jobs):
+        """What dispatcher d takes to arrive in all."""
+        told = [word for word in self.words if word != "systematic"] or ["own"]
+        if told[0] == "oracle":
+            return sum(past[-1] for past in self.batches)
+        if told[0] == "mean":
+            return Fraction(self.mean)
+        if told[0] == "own+mean":
+            return jobs + Fraction(self.mean) * (self.dispatchers - 1) / self.dispatchers
+        if told[0] == "capacity":
+            return sum(Fraction(mu) for mu in self.rates)
+        if told[0] == "ewma":
+            past = self.batches[d][::-1]
+            weights = [Fraction(9, 10) ** k for k in range(len(past))]
+            return self.dispatchers * sum(x * w for x, w in zip(past, weights, strict=True)) / sum(weights)
+        return self.dispatchers * jobs if told[0] == "own" else Fraction(told[0])
+
+    def _spread(self, jobs, p, own):
+        """One offset u: job k goes where (k + u) / jobs falls among the probabilities, laid end to end."""
+        ends = [sum(p[: s + 1]) for s in range(len(p))]
+        edges = sorted({Fraction(0), Fraction(1), *(jobs * end % 1 for end in ends)})
+        piece = self.choose([b - a for a, b in itertools.pairwise(edges)])
+        offset = (edges[piece] + edges[piece + 1]) / 2
+        for k in range(jobs):
+            own[min(s for s, end in enumerate(ends) if (k + offset) / jobs < end)] += 1
 
 
 def _sum(q, own):
