@@ -3,6 +3,7 @@
 import numpy as np
 
 from lbcore.compiled import kernel
+from lbcore.messages import AGES, INFORM, TOUCH, USED
 from lbcore.policies.base import ARRIVE, DECIDE_ALL, DECIDE_ONE, FINISH
 from lbcore.queues import enlarge, room_for, serve_round
 
@@ -54,6 +55,67 @@ def advance(
         totals[row] = serve_round(
             lengths, together, capacities[row], now, warmup, head, tail, pool, free, state, histogram
         )
+        if now >= warmup:
+            queued += lengths
+        finish(lengths, capacities[row], rates, options, memory, rng)
+    return pool, free, histogram, -1
+
+
+@kernel(
+    f"Tuple((int32[::1], int64[::1], int64[::1], int64))(FunctionType({ARRIVE}), FunctionType({DECIDE_ONE}),"
+    f" FunctionType({FINISH}), FunctionType({INFORM}), FunctionType({TOUCH}), int64, int64[::1], float64[:, ::1],"
+    " int64[:, ::1], float64[:, ::1], uint64[::1], float64[::1], int64[:, ::1], int32[:, ::1], int64, int64,"
+    " float64[::1], float64[::1], float64[:, ::1], uint64[::1], float64[:, ::1], float64[::1], int64[::1], int64[::1],"
+    " int32[::1], int64[::1], int64[::1], int64[::1], int64[::1], float64[::1], int64[::1], int64[:, :, ::1],"
+    " float64[:, ::1])"
+)
+def advance_apart(
+    arrive, decide_one, finish, inform, touch, amount, live, known, stamps, pending, looks, counts,
+    arrivals, capacities, start, warmup, rates, options, memory, rng,
+    seen, lengths, head, tail, pool, free, state, histogram, sent, queued, totals, each, left,
+):  # fmt: skip
+    """`advance` where each dispatcher has a view of its own, what it knows of a queue and its jobs sent there since.
+
+    Writes what each has sent to `each`, zeros at first, and the queues at each round's end to `left`.
+    """
+    servers = rates.size
+    together, view = np.empty(servers, dtype=np.int64), np.empty(servers)
+    for row in range(arrivals.shape[0]):
+        now, batches, wrong = start + row, arrivals[row], False
+        together[:] = 0
+        seen[now % seen.shape[0]] = lengths
+        shown = seen[(now + 1) % seen.shape[0]]
+        inform(amount, now, shown, live, known, stamps, pending, looks, counts)
+        arrive(batches, options, memory)
+        for d in range(batches.size):
+            for s in range(servers):
+                view[s] = known[d, s] + pending[d, s]
+            decide_one(d, batches[d], view, rates, options, memory, rng, each[row, d])
+            placed = 0
+            for s in range(servers):
+                jobs = each[row, d, s]
+                placed += jobs
+                together[s] += jobs
+                wrong |= (jobs < 0) | ((rates[s] == 0.0) & (jobs != 0))
+                wrong |= view[s] != known[d, s] + pending[d, s]
+            wrong |= placed != batches[d]
+            if batches[d] > 0 and now >= warmup:
+                for s in live:
+                    counts[AGES] += now - stamps[d, s]
+                counts[USED] += live.size
+        if wrong:
+            return pool, free, histogram, now
+        for d in range(batches.size):
+            touch(d, now, shown, each[row, d], known, stamps, pending, counts)
+        sent += together
+        if state[0] < servers:
+            pool, free = enlarge(pool, free, state)
+        if now - state[1] + 1 >= histogram.size:
+            histogram = room_for(lengths, now, head, pool, state, histogram)
+        totals[row] = serve_round(
+            lengths, together, capacities[row], now, warmup, head, tail, pool, free, state, histogram
+        )
+        left[row] = lengths
         if now >= warmup:
             queued += lengths
         finish(lengths, capacities[row], rates, options, memory, rng)

@@ -163,12 +163,18 @@ SIMULATION = [  # tried in test_mutations_simulation.py, so that another worker 
         ("policies",),
         only="law and TWF",
     ),
-    Mutation(
-        "information", "return Information(int(k))", "return Information(int(k) // 2)", ("information",)
-    ),
+    Mutation(COORDINATED, "float(jobs), heights", "1.0, heights", ("tasks",), only="whole and SCD"),
+    Mutation("policies/base", "sent[s] *= jobs", "pass", ("tasks",), only="whole and WR"),
+    Mutation("tasks", "max(tasks[task, 2], first + row)", "first + row", ("tasks",), only="replayed"),
+    Mutation("tasks", "(first + row + k) %", "(k + 1) %", ("tasks",), only="replayed"),
+    Mutation("tasks", "self.warmup - first", "0", ("tasks",), only="replayed"),
+    Mutation("rounds", "left[row] = lengths", "left[row] = 0.0", ("tasks",), only="replayed"),
+    Mutation("simulation", "if not self.splittable:", "if False:", ("tasks",), only="wrong"),
+    Mutation("comparisons", "growth if result.growing", "growth if False", ("results",)),
+    Mutation("information", "return Information(_count(", "return Information(1 + _count(", ("information",)),
     Mutation("rounds", "(now + 1) % seen.shape[0]", "now % seen.shape[0]", ("information",), only="shown"),
-    Mutation("simulator", "max(0, self.warmup - self.now)", "0", ("simulator",), only="warm"),
-    Mutation("rounds", "placed != arrivals[row].sum()", "False", ("simulator",), only="loses"),
+    Mutation("simulation", "max(0, self.warmup - self.now)", "0", ("simulator",), only="warm"),
+    Mutation("rounds", "placed != batches.sum()", "False", ("simulator",), only="loses"),
     Mutation("intervals", "math.ceil(Fraction", "math.floor(Fraction", ("results",)),
     Mutation("results", "self.growth.low > 0", "self.growth.value > 0", ("results",)),
     Mutation("theory", "return 1 + float(weights", "return float(weights", ("theory",)),
@@ -239,5 +245,4 @@ def test_every_notebook_and_module_is_mutated():
     assert modules - {mutation.module for mutation in MUTATIONS} <= {
         "explore/water",
         "publication",
-        "policies/base",
     }

@@ -97,7 +97,8 @@ def played(name, form, case, plays, seed=7):
     sent = np.zeros((plays, len(batches), rates.size), dtype=np.int64)
     with np.errstate(over="ignore"):
         play(
-            policy.arrive, policy.decide_one, policy.decide_all if form == "all" else decide_one_by_one,
+            policy.arrive, policy.decide_whole if form == "whole" else policy.decide_one,
+            policy.decide_all if form == "all" else decide_one_by_one,
             policy.finish, form == "all", batches, capacities.astype(np.int32), start.astype(float),
             rates.astype(float),
             policy.prepare_for(workload), np.zeros(policy.memory_shape(cluster)),
@@ -115,13 +116,13 @@ def counts_of(name, form, case, plays=PLAYS):
     return dict(zip(*(x.tolist() for x in np.unique(codes, return_counts=True)), strict=True))
 
 
-def law_of(name, case, tilt=0.0):
+def law_of(name, case, tilt=0.0, splittable=True):
     """The exact law of the same outcomes, by the twin."""
     rates, start, batches, capacities = case
     base = sum(map(sum, batches)) + 1
 
     def one_play(choose):
-        twin, code = Twin(name, rates, len(batches[0]), choose, start, LOAD * sum(rates)), 0
+        twin, code = Twin(name, rates, len(batches[0]), choose, start, LOAD * sum(rates), splittable), 0
         for jobs, able in zip(batches, capacities, strict=True):
             twin.round(jobs, able)
             for sent in twin.totals:

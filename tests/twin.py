@@ -71,23 +71,25 @@ def outcomes(play, tilt=0.0):
         script[-1].pop()
 
 
-def shares(queues, rates, estimate):
-    """Dispatch probabilities of SCD: the water-filling form with single jobs (beta = 1), exact.
+def shares(queues, rates, estimate, beta=1):
+    """Dispatch probabilities of SCD: the water-filling form, exact.
 
     Parameters
     ----------
     queues, rates : sequence
         One entry per server; a rate of 0 is out of service and has probability 0.
     estimate : int or Fraction
-        Estimated jobs of the round, at least 1.
+        Estimated jobs of the round, at least beta.
+    beta : int
+        Jobs that stay together; 1 where each goes by itself.
     """
     live = [s for s, mu in enumerate(rates) if mu > 0]
     mu = [Fraction(r) for r in rates]
-    half_more = [q + Fraction(1, 2) for q in queues]
+    half_more = [q + Fraction(beta, 2) for q in queues]
     p = [Fraction(0) for _ in rates]
-    volume = estimate - 1
+    volume = estimate - beta
     if volume == 0:
-        height = {s: (2 * queues[s] + 1) / float(rates[s]) for s in live}
+        height = {s: (2 * queues[s] + beta) / float(rates[s]) for s in live}
         least = min(height.values())
         tied = [s for s in live if height[s] - least <= 4 * math.ulp(least)]
         for s in tied:
@@ -123,6 +125,8 @@ class Twin:
         Jobs in the queues at the start, as if they had come in round 0; default none.
     mean : number, optional
         Jobs that come in a round in the long run, where the policy reckons with it.
+    splittable : bool
+        False: a dispatcher's jobs of a round all go where its rule sends the first.
 
     Attributes
     ----------
@@ -140,7 +144,7 @@ class Twin:
         Per dispatcher, what it takes the queues to be (LSQ, hLSQ).
     """
 
-    def __init__(self, policy, rates, dispatchers, choose, queued=None, mean=None):
+    def __init__(self, policy, rates, dispatchers, choose, queued=None, mean=None, splittable=True):
         name, bracket, inside = policy.partition("(")
         self.words = inside.removesuffix(")").split(", ") if name in ("TWF", "SCD") and bracket else []
         self.policy = name + "(d)" if bracket and not self.words else name
@@ -167,6 +171,8 @@ class Twin:
         self.choose = choose
         self.now = 1
         self.mean = mean
+        self.splittable = splittable
+        self.carried = 1  # jobs that go wherever the rule sends one
         self.batches = [[] for _ in range(dispatchers)]
         self.queues = [deque([0] * int(q)) for q in ([0] * len(self.rates) if queued is None else queued)]
         self.totals = [0] * len(self.rates)
@@ -189,8 +195,10 @@ class Twin:
         sent = []
         for d, jobs in zip(range(self.dispatchers), batches, strict=True):
             own = [0] * len(q)
+            if not self.splittable:
+                self.carried, jobs = int(jobs), min(jobs, 1)
             self.rule(d, int(jobs), q, own)
-            sent.append(own)
+            sent.append([self.carried * x for x in own])
         self.totals = [sum(column) for column in zip(*sent, strict=True)]
         for s, jobs in enumerate(self.totals):
             if jobs:
@@ -305,7 +313,7 @@ class Twin:
             view[s] += 1
         for s, n in enumerate(own):
             if n:
-                view[s] = q[s] + n  # the truth is learnt once the batch is sent
+                view[s] = q[s] + n * self.carried  # the truth is learnt once the batch is sent
 
     def _twf(self, d, jobs, q, own):
         self._by_shares(d, jobs, q, own, [1.0 if mu > 0 else 0.0 for mu in self.rates])
@@ -316,8 +324,9 @@ class Twin:
     def _by_shares(self, d, jobs, q, own, rates):
         if not jobs:
             return
-        p = shares(q, rates, max(1, self._estimate(d, jobs)))
-        if "systematic" in self.words:
+        beta = self.carried
+        p = shares(q, rates, max(beta, self._estimate(d, jobs * beta)), beta)
+        if "systematic" in self.words and self.splittable:
             self._spread(jobs, p, own)
             return
         p = [float(x) for x in p]

@@ -20,6 +20,13 @@ def decide_one_by_one(batches, queues, rates, options, memory, rng, sent):
     """In place of a `decide_all` that a policy does not have; never called."""
 
 
+@kernel("void(int64, int64[::1])")
+def carry_along(jobs, sent):
+    """Where one job has gone, all go."""
+    for s in range(sent.size):
+        sent[s] *= jobs
+
+
 @kernel(ARRIVE)
 def ignore(batches, options, memory):
     """In place of an `arrive` that a policy does not have."""
@@ -43,6 +50,8 @@ class Policy:
     decide_all(batches, queues, rates, options, memory, rng, sent)
         Optional and only for speed: all dispatchers at once, `batches` int64 (m,) their jobs; the same law, and
         what `arrive` does.
+    decide_whole(d, jobs, view, rates, options, memory, rng, sent)
+        Optional: `decide_one` where the jobs must stay together: adds them all to one server.
     arrive(batches, options, memory)
         Optional: a round's arrivals, before the dispatchers are asked one by one; what it needs goes to `memory`.
     finish(queues, capacities, rates, options, memory, rng)
@@ -53,6 +62,7 @@ class Policy:
 
     name = "policy"
     decide_all = None
+    decide_whole = None
     arrive = staticmethod(ignore)
     finish = staticmethod(forget)
 
@@ -74,10 +84,7 @@ def prepared(policy, workload):
     told = f"policy {policy!r}"
     if not isinstance(policy.name, str):
         raise ValueError(f"{told}: its name is {policy.name!r}: must be a text")
-    for name in ("decide_one", "arrive", "finish"):
-        rule = getattr(policy, name, None)
-        if not callable(rule) or hasattr(rule, "__self__"):
-            raise ValueError(f"{told}: its {name} must be a function held with staticmethod")
+    checked_rules(policy, ("decide_one", "arrive", "finish"))
     options = np.ascontiguousarray(policy.prepare_for(workload), dtype=float)
     if np.ndim(options) != 1:
         raise ValueError(f"{told}: prepare must give an array of one axis, not of {np.ndim(options)}")
@@ -85,6 +92,14 @@ def prepared(policy, workload):
     if not (isinstance(shape, tuple) and len(shape) == 2):
         raise ValueError(f"{told}: memory_shape = {shape!r}: must be a pair (rows, columns)")
     return options, np.zeros(shape)
+
+
+def checked_rules(policy, names):
+    """A ValueError for a rule that is missing or would be handed the policy itself."""
+    for name in names:
+        rule = getattr(policy, name, None)
+        if not callable(rule) or hasattr(rule, "__self__"):
+            raise ValueError(f"policy {policy!r}: its {name} must be a function held with staticmethod")
 
 
 def live_ones(cluster):

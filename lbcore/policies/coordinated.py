@@ -62,6 +62,22 @@ def systematically(d, jobs, view, rates, options, memory, rng, sent):
     sent[best] += jobs - gone  # one, if rounding lost it
 
 
+@kernel(DECIDE_ONE)
+def whole_stochastically(d, jobs, view, rates, options, memory, rng, sent):
+    """One draw for the batch, from the probabilities for batches of its size (TWF's unsplittable dispatching)."""
+    if jobs == 0:
+        return
+    heights, p = np.empty(view.size), np.empty(view.size)
+    probabilities(view, options[2 : 2 + view.size], memory[ESTIMATE, d], float(jobs), heights, p)
+    left, last = p.sum() * uniform(rng), 0
+    for s in range(p.size):
+        if p[s] > 0.0:
+            left, last = left - p[s], s
+            if left < 0.0:
+                break
+    sent[last] += jobs
+
+
 @kernel("int64(float64[::1], float64[::1], float64, float64, uint64[::1])")
 def drop_between(heights, speeds, low, high, rng):
     """The server under a random drop of the water between two levels, by a walk over the servers."""
@@ -185,6 +201,7 @@ class SCD(Policy):
 
     estimate: str | float = "own"
     draws: str = "independent"
+    decide_whole = staticmethod(whole_stochastically)
     family = "SCD"
 
     def __post_init__(self):
