@@ -25,6 +25,7 @@ _NAMES = {  # name -> the module that defines it
     "complete": "information",
     "stale": "information",
     "sampled": "information",
+    "answered": "information",
     "gossip": "information",
     "simulate": "simulator",
     "compare": "simulator",

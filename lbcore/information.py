@@ -4,17 +4,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
+MORE = {"sampled": "", "answered": ", jobs answered", "gossip": ", with gossip"}
+
 
 @dataclass(frozen=True)
 class Information:
-    """What dispatchers see of the queues. Made by `complete`, `stale`, `sampled` and `gossip`.
+    """What dispatchers see of the queues. Made by `complete`, `stale`, `sampled`, `answered` and `gossip`.
 
     Attributes
     ----------
     age : int
         In rounds, of what all dispatchers see; 0 shows the queues as they are at the round's start.
     kind : str
-        How they learn of it: "shown", all queues to all; "sampled" or "gossip", each for itself.
+        How they learn of it: "shown", all queues to all; "sampled", "answered" or "gossip", each for itself.
     samples : int
         How many servers each dispatcher asks in a round.
     """
@@ -33,7 +35,7 @@ class Information:
         if self.kind == "shown":
             return f"queues seen {late} late" if self.age else "complete information"
         asked = "1 server" if self.samples == 1 else f"{self.samples} servers"
-        return f"{asked} sampled a round" + (", with gossip" if self.kind == "gossip" else "")
+        return f"{asked} sampled a round" + MORE[self.kind]
 
 
 COMPLETE = Information()
@@ -45,11 +47,10 @@ def complete():
 
 
 def sampled(d):
-    """Every dispatcher knows of the queues what the servers that it is in touch with have told it.
+    """Every dispatcher knows of each queue what it was told last, and what it has itself sent there since (ours).
 
-    Before each round's decisions it asks `d` distinct servers, drawn evenly, for their queues; and a server that it
-    sends jobs to answers with its queue at the round's start. To what it knows of a queue it adds the jobs that it
-    has itself sent there since. (The information of LSQ, for every policy: JSQ on `sampled(2)` is LSQ.)
+    Before each round's decisions it asks `d` distinct servers, drawn evenly, for their queues. What others send, and
+    what is served, it does not know until it asks again.
 
     Parameters
     ----------
@@ -59,28 +60,47 @@ def sampled(d):
     Returns
     -------
     Information
-        Messages counted: two a sample, and one a server that answers a dispatcher's jobs.
+        A sample counts as two messages, question and answer.
     """
     return Information(kind="sampled", samples=_count("d", d, "servers of sampled", 1_000_000))
 
 
-def gossip(d):
-    """Like `sampled`, but whoever is in touch, both keep the newer of all they know (TWF, limited information).
+def answered(d):
+    """Like `sampled`, and a server that got a dispatcher's jobs tells it, after service, how many it has left.
 
-    Servers too hold an array of all queues, with a stamp for each entry. Whenever a dispatcher and a server are in
-    touch, by a sample or by jobs, they compare their arrays and both keep, entry by entry, the newer one. In a round
-    first all dispatchers ask, then all decide, then all send; one after the other, so that what one tells a server
-    the next may hear.
+    This is gossip without the gossip: dispatchers learn of the servers that they are in touch with (TWF, the fourth
+    phase of a round).
 
     Parameters
     ----------
     d : int
-        At least 0, at most 1,000,000; all servers in service if these are fewer.
+        As in `sampled`.
 
     Returns
     -------
     Information
-        Messages counted as for `sampled`; they are longer.
+        Messages: two a sample, and one an answer to a dispatcher's jobs.
+    """
+    return Information(kind="answered", samples=_count("d", d, "servers of answered", 1_000_000))
+
+
+def gossip(d):
+    """Like `answered`, but whoever is in touch, both keep the newer of all they know (TWF, limited information).
+
+    Servers too hold an array of all queues, with a stamp for each entry. Whenever a dispatcher and a server are in
+    touch, by a sample or by jobs, they compare their arrays and both keep, entry by entry, the newer one. After
+    service first all jobs are answered, then all dispatchers ask; one after the other, so that what one tells a
+    server the next may hear (ours; the paper leaves the order open).
+
+    Parameters
+    ----------
+    d : int
+        As in `sampled`.
+
+    Returns
+    -------
+    Information
+        Messages counted as for `answered`; they are longer.
     """
     return Information(kind="gossip", samples=_count("d", d, "servers of gossip", 1_000_000))
 

@@ -1,8 +1,8 @@
-"""What each dispatcher knows of the queues, from the messages it gets: all, a few samples, or gossip.
+"""What each dispatcher knows of the queues, from the messages it gets: all, a few samples, answers, or gossip.
 
 Everyone holds an array of all queues; each entry is a queue's length at the start of a round, stamped with that round.
 At a run's start all know that queues are empty. Rows of the arrays: the dispatchers, then with gossip the servers.
-`pending` is what a dispatcher has sent to a server since its entry's stamp. Counted: messages, ages of entries
+`pending` is what a dispatcher has sent to a server and cannot be in its entry. Counted: messages, ages of entries
 used, and how many of these.
 """
 
@@ -11,7 +11,8 @@ import numpy as np
 from lbcore.compiled import kernel
 from lbcore.draws import below
 
-# Signatures: what is done before a round's decisions, and when a dispatcher's jobs of a round are sent.
+# Signatures: what is done before a round's decisions; and, after service, between a dispatcher and the servers that
+# it has sent jobs to, when `now` is the round to come and `queues` are those at its start.
 INFORM = (
     "void(int64, int64, float64[::1], int64[::1], float64[:, ::1], int64[:, ::1], float64[:, ::1], uint64[::1],"
     " float64[::1])"
@@ -40,14 +41,14 @@ def learn(d, s, now, length, known, stamps, pending):
         known[d, s], stamps[d, s], pending[d, s] = length, now, 0.0
 
 
-@kernel("void(int64, int64, int64, float64, float64[:, ::1], int64[:, ::1], float64[:, ::1])")
-def exchange(d, s, now, length, known, stamps, pending):
+@kernel("void(int64, int64, int64, float64, float64[:, ::1], int64[:, ::1])")
+def exchange(d, s, now, length, known, stamps):
     """Dispatcher d and server s, which knows its own queue, both keep the newer of each entry."""
-    row = pending.shape[0] + s
+    row = known.shape[0] - known.shape[1] + s
     known[row, s], stamps[row, s] = length, now
     for k in range(known.shape[1]):
         if stamps[d, k] < stamps[row, k]:
-            known[d, k], stamps[d, k], pending[d, k] = known[row, k], stamps[row, k], 0.0
+            known[d, k], stamps[d, k] = known[row, k], stamps[row, k]
         else:
             known[row, k], stamps[row, k] = known[d, k], stamps[d, k]
 
@@ -73,12 +74,18 @@ def sample(amount, now, queues, live, known, stamps, pending, rng, counts):
 
 
 @kernel(TOUCH)
+def remember(d, now, queues, sent, known, stamps, pending, counts):
+    """A dispatcher knows what it has sent."""
+    for s in range(sent.size):
+        pending[d, s] += sent[s]
+
+
+@kernel(TOUCH)
 def hear_back(d, now, queues, sent, known, stamps, pending, counts):
-    """Each server that gets jobs answers with its queue."""
+    """Each server that got jobs answers with its queue."""
     for s in range(sent.size):
         if sent[s] > 0:
             learn(d, s, now, queues[s], known, stamps, pending)
-            pending[d, s] += sent[s]
             counts[MESSAGES] += 1.0
 
 
@@ -89,23 +96,23 @@ def sample_and_gossip(amount, now, queues, live, known, stamps, pending, rng, co
     for d in range(pending.shape[0]):
         draw_first(line, amount, rng)
         for k in range(amount):
-            exchange(d, line[k], now, queues[line[k]], known, stamps, pending)
+            exchange(d, line[k], now, queues[line[k]], known, stamps)
     counts[MESSAGES] += 2.0 * amount * pending.shape[0]
 
 
 @kernel(TOUCH)
 def gossip_back(d, now, queues, sent, known, stamps, pending, counts):
-    """Each server that gets jobs gets the dispatcher's array with them, and answers with its own."""
+    """Each server that got jobs got the dispatcher's array with them, and answers with its own."""
     for s in range(sent.size):
         if sent[s] > 0:
-            exchange(d, s, now, queues[s], known, stamps, pending)
-            pending[d, s] += sent[s]
+            exchange(d, s, now, queues[s], known, stamps)
             counts[MESSAGES] += 1.0
 
 
 KINDS = {  # how dispatchers learn -> the kernels, and whether servers keep arrays too
     "shown": (show_all, stay_silent, False),
-    "sampled": (sample, hear_back, False),
+    "sampled": (sample, remember, False),
+    "answered": (sample, hear_back, False),
     "gossip": (sample_and_gossip, gossip_back, True),
 }
 

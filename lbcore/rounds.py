@@ -105,8 +105,6 @@ def advance_apart(
                 counts[USED] += live.size
         if wrong:
             return pool, free, histogram, now
-        for d in range(batches.size):
-            touch(d, now, shown, each[row, d], known, stamps, pending, counts)
         sent += together
         if state[0] < servers:
             pool, free = enlarge(pool, free, state)
@@ -116,6 +114,8 @@ def advance_apart(
             lengths, together, capacities[row], now, warmup, head, tail, pool, free, state, histogram
         )
         left[row] = lengths
+        for d in range(batches.size):
+            touch(d, now + 1, lengths, each[row, d], known, stamps, pending, counts)
         if now >= warmup:
             queued += lengths
         finish(lengths, capacities[row], rates, options, memory, rng)

@@ -67,7 +67,8 @@ def compare(
     progress : bool
         Show a progress bar if it takes longer than a second.
     information : Information
-        What dispatchers see of the queues: `complete()`, `stale(k)`, `sampled(d)` or `gossip(d)`.
+        What dispatchers see of the queues: `complete()`, `stale(k)`, `sampled(d)`, `answered(d)` or
+        `gossip(d)`.
     splittable : bool
         False: all jobs that a dispatcher gets in a round go to one server (TWF's unsplittable dispatching).
     tasks : bool
@@ -171,7 +172,7 @@ def checked(workload, wanted, replications, warmup, information, splittable, tas
         raise ValueError(f"workload = {workload!r}: must be a Workload")
     if not isinstance(information, Information):
         raise ValueError(
-            f"information = {information!r}: must be lbcore.complete(), stale(k), sampled(d) or gossip(d)"
+            f"information = {information!r}: must be lbcore.complete(), stale(k), sampled(d), answered(d) or gossip(d)"
         )
     for name, value in (("splittable", splittable), ("tasks", tasks)):
         if not isinstance(value, bool | np.bool):

@@ -118,6 +118,7 @@ def test_a_wrong_age_is_named(k):
 
 def test_wrong_information_is_named():
     with pytest.raises(
-        ValueError, match=r"information = 3: must be lbcore.complete\(\), stale\(k\), sampled\(d\) or gossip"
+        ValueError,
+        match=r"information = 3: must be lbcore.complete\(\), stale\(k\), sampled\(d\), answered\(d\) or",
     ):
         lb.simulate(lb.Workload(lb.Cluster([1], 1), 0.5, 60), "SED", information=3)

@@ -168,6 +168,16 @@ SIMULATION = [  # tried in test_mutations_simulation.py, so that another worker 
     Mutation("tasks", "max(tasks[task, 2], first + row)", "first + row", ("tasks",), only="replayed"),
     Mutation("tasks", "(first + row + k) %", "(k + 1) %", ("tasks",), only="replayed"),
     Mutation("tasks", "self.warmup - first", "0", ("tasks",), only="replayed"),
+    Mutation(
+        "messages", "stamps[d, k] < stamps[row, k]", "True", ("messages",), only="message_by and gossip"
+    ),
+    Mutation("messages", "pending[d, s] += sent[s]", "pass", ("messages",), only="message_by and sampled"),
+    Mutation(
+        "messages", "line.size - k)", "line.size - k - 1)", ("messages",), only="message_by and answered"
+    ),
+    Mutation(
+        "rounds", "now - stamps[d, s]", "now - stamps[0, s]", ("messages",), only="message_by and gossip"
+    ),
     Mutation("rounds", "left[row] = lengths", "left[row] = 0.0", ("tasks",), only="replayed"),
     Mutation("simulation", "if not self.splittable:", "if False:", ("tasks",), only="wrong"),
     Mutation("comparisons", "growth if result.growing", "growth if False", ("results",)),
@@ -175,6 +185,13 @@ SIMULATION = [  # tried in test_mutations_simulation.py, so that another worker 
     Mutation("rounds", "(now + 1) % seen.shape[0]", "now % seen.shape[0]", ("information",), only="shown"),
     Mutation("simulation", "max(0, self.warmup - self.now)", "0", ("simulator",), only="warm"),
     Mutation("rounds", "placed != batches.sum()", "False", ("simulator",), only="loses"),
+    Mutation(
+        "simulator",
+        "if warmup >= workload.rounds",
+        "if warmup > workload.rounds",
+        ("simulator",),
+        only="wrong",
+    ),
     Mutation("intervals", "math.ceil(Fraction", "math.floor(Fraction", ("results",)),
     Mutation("results", "self.growth.low > 0", "self.growth.value > 0", ("results",)),
     Mutation("theory", "return 1 + float(weights", "return float(weights", ("theory",)),
