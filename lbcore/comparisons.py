@@ -37,13 +37,18 @@ class Comparison(dict):
             rows[name]["unfinished"] = f"{100 * result.unfinished_share:.3g} %"
         return pd.DataFrame.from_dict(rows, orient="index")
 
+    @property
+    def tasks(self):
+        """The same of tasks; see `Result.tasks`."""
+        return Comparison({name: result.tasks for name, result in self.items()})
+
     def _caption(self):
         result = next(iter(self.values()), None)
         if result is None:
             return "no policies"
         return (
             f"Response times in rounds; {len(result.runs)} x {result.workload.rounds:,} rounds at load "
-            f"{result.workload.load:.4g}, {result.completed + result.unfinished:,} jobs a policy"
+            f"{result.workload.load:.4g}, {result.completed + result.unfinished:,} {result.unit} a policy"
             + ("; ± 95 % intervals" if len(result.runs) > 1 else "; one replication, so no intervals")
             + result.conditions
         )

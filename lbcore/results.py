@@ -58,7 +58,7 @@ class Result:
         What the dispatchers saw.
     splittable : bool
         Whether a dispatcher's jobs of a round might go to several servers.
-    of : str
+    unit : str
         What is counted: "jobs", or "tasks".
     """
 
@@ -69,7 +69,7 @@ class Result:
     replications: tuple
     information: Information = COMPLETE
     splittable: bool = True
-    of: str = "jobs"
+    unit: str = "jobs"
 
     @property
     def histogram(self):
@@ -203,7 +203,7 @@ class Result:
         if any(run.tasks is None for run in self.runs):
             raise ValueError("tasks are not told: simulate with tasks=True, or with splittable=False")
         runs = (replace(run, histogram=run.tasks, arrived=run.tasks_arrived, tasks=None) for run in self.runs)
-        return replace(self, runs=tuple(runs), of="tasks")
+        return replace(self, runs=tuple(runs), unit="tasks")
 
     @property
     def messages(self):
@@ -245,7 +245,7 @@ class Result:
             told = f"growing, +{self.growth.value:.3g} jobs a round"
         else:
             told = f"mean response {self.estimate()} rounds"
-        jobs = f"{self.completed:,} {self.of} done, {self.unfinished:,} queued"
+        jobs = f"{self.completed:,} {self.unit} done, {self.unfinished:,} queued"
         return f"Result({self.policy}: {told}; {jobs}; {self.workload!r}{self.conditions})"
 
 
@@ -267,10 +267,10 @@ def difference(first, second, of="mean", confidence=0.95):
     for name, given in (("first", first), ("second", second)):
         if not isinstance(given, Result):
             raise ValueError(f"{name} = {given!r}: must be a Result")
-    met = [(result.workload, result.warmup, result.replications, result.of) for result in (first, second)]
+    met = [(result.workload, result.warmup, result.replications, result.unit) for result in (first, second)]
     if met[0] != met[1]:
         raise ValueError(
-            f"{first.policy} and {second.policy} met different workloads, warm-ups or replications: "
-            "take both from one compare"
+            f"{first.policy} and {second.policy} met different workloads, warm-ups or replications, "
+            "or count other things: take both from one compare"
         )
     return estimate(first.samples(of) - second.samples(of), confidence)

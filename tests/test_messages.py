@@ -1,6 +1,9 @@
 """Samples and gossip: message by message against a plain network, and what must hold of both."""
 
 import itertools
+import os
+import subprocess
+import sys
 
 import numba
 import numpy as np
@@ -127,6 +130,33 @@ def test_same_bits_in_blocks_of_any_size():
             run = simulation.run()
             found.append((run.histogram.tolist(), run.counts.tolist()))
         assert found[0] == found[1] == found[2]
+
+
+WAYS = """
+import numpy as np, lbcore as lb
+workload = lb.Workload(lb.Cluster(np.linspace(0.5, 9, 23), 4), 0.9, 60, seed=5)
+names = ["SCD(ewma)", "SCD(oracle)", "TWF(own+mean)", "SCD(mean, systematic)", "hJIQ", "JSQ(2)", "hLSQ"]
+ways = [{"information": lb.gossip(2)}, {"splittable": False}, {"tasks": True, "information": lb.sampled(3)}, {}]
+for way in ways:
+    for result in lb.compare(workload, names, **way).values():
+        told = result.tasks.histogram.tolist() if "splittable" in way or "tasks" in way else []
+        print(result.histogram.tolist(), told, result.messages, result.mean_age)
+"""
+
+
+def test_same_bits_without_compiling():
+    compiled, plain = (
+        subprocess.run(
+            [sys.executable, "-c", WAYS],
+            env=os.environ | env,
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=True,
+        ).stdout
+        for env in ({"NUMBA_DISABLE_JIT": "0"}, {"NUMBA_DISABLE_JIT": "1"})
+    )
+    assert compiled == plain and compiled.count("\n") == 28
 
 
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="long runs")

@@ -108,7 +108,7 @@ def test_a_task_of_one_job_is_the_job():
         assert of_tasks.histogram.tolist() == result.histogram.tolist()
         assert of_tasks.arrived == result.arrived and of_tasks.mean == result.mean
         assert of_tasks.percentile(99) == result.percentile(99)
-        assert "tasks done" in repr(of_tasks) and of_tasks.of == "tasks"
+        assert "tasks done" in repr(of_tasks) and of_tasks.unit == "tasks"
 
 
 def test_asking_for_tasks_changes_no_job_where_nothing_is_drawn():
@@ -117,6 +117,12 @@ def test_asking_for_tasks_changes_no_job_where_nothing_is_drawn():
     assert result.histogram.tolist() == plain.histogram.tolist()
     assert result.tasks.mean > plain.mean  # the last of a batch's jobs
     whole = lb.compare(workload, ["SED", "SCD"], splittable=False)
+    assert "tasks a policy" in str(whole.tasks) and "jobs a policy" in str(whole)
+    assert lb.difference(whole.tasks["SED"], whole["SED"].tasks).value == 0
+    with pytest.raises(
+        ValueError, match="met different workloads, warm-ups or replications, or count other things"
+    ):
+        lb.difference(whole["SED"], whole["SED"].tasks)
     assert "; batches not split" in str(whole) and "not split" not in repr(plain)
     with pytest.raises(ValueError, match="differ in policy, workload, warm-up, information, splitting"):
         _ = plain + whole["SED"]

@@ -51,11 +51,9 @@ def systematically(d, jobs, view, rates, options, memory, rng, sent):
         return
     heights, p = np.empty(view.size), np.empty(view.size)
     probabilities(view, options[2 : 2 + view.size], memory[ESTIMATE, d], 1.0, heights, p)
-    total, upto, gone, offset = p.sum(), 0.0, 0, uniform(rng)
-    best = 0
+    upto, offset, gone, best = np.cumsum(p), uniform(rng), 0, 0
     for s in range(p.size):
-        upto += p[s]
-        reach = max(gone, min(jobs, int(np.ceil(upto / total * jobs - offset))))
+        reach = max(gone, min(jobs, int(np.ceil(upto[s] / upto[-1] * jobs - offset))))
         sent[s] += reach - gone
         gone = reach
         best = s if p[s] > p[best] else best
@@ -69,13 +67,11 @@ def whole_stochastically(d, jobs, view, rates, options, memory, rng, sent):
         return
     heights, p = np.empty(view.size), np.empty(view.size)
     probabilities(view, options[2 : 2 + view.size], memory[ESTIMATE, d], float(jobs), heights, p)
-    left, last = p.sum() * uniform(rng), 0
+    upto, last = np.cumsum(p), 0
     for s in range(p.size):
-        if p[s] > 0.0:
-            left, last = left - p[s], s
-            if left < 0.0:
-                break
-    sent[last] += jobs
+        last = s if p[s] > 0.0 else last
+    s = np.searchsorted(upto, uniform(rng) * upto[-1], side="right")
+    sent[min(s, last)] += jobs
 
 
 @kernel("int64(float64[::1], float64[::1], float64, float64, uint64[::1])")
