@@ -166,21 +166,14 @@ SIMULATION = [  # tried in test_mutations_simulation.py, so that another worker 
     Mutation(COORDINATED, "float(jobs), heights", "1.0, heights", ("tasks",), only="whole and SCD"),
     Mutation("policies/base", "sent[s] *= jobs", "pass", ("tasks",), only="whole and WR"),
     Mutation("tasks", "max(tasks[task, 2], first + row)", "first + row", ("tasks",), only="replayed"),
-    Mutation("tasks", "(first + row + k) %", "(k + 1) %", ("tasks",), only="replayed"),
-    Mutation("tasks", "self.warmup - first", "0", ("tasks",), only="replayed"),
     Mutation(
         "messages", "stamps[d, k] < stamps[row, k]", "True", ("messages",), only="message_by and gossip"
     ),
     Mutation("messages", "pending[d, s] += sent[s]", "pass", ("messages",), only="message_by and sampled"),
     Mutation(
-        "messages", "line.size - k)", "line.size - k - 1)", ("messages",), only="message_by and answered"
-    ),
-    Mutation(
         "rounds", "now - stamps[d, s]", "now - stamps[0, s]", ("messages",), only="message_by and gossip"
     ),
-    Mutation("rounds", "left[row] = lengths", "left[row] = 0.0", ("tasks",), only="replayed"),
-    Mutation("simulation", "if not self.splittable:", "if False:", ("tasks",), only="wrong"),
-    Mutation("comparisons", "growth if result.growing", "growth if False", ("results",)),
+    Mutation("comparisons", "growth if result.growing", "growth if False", ("results",), only="tables"),
     Mutation("information", "return Information(_count(", "return Information(1 + _count(", ("information",)),
     Mutation("rounds", "(now + 1) % seen.shape[0]", "now % seen.shape[0]", ("information",), only="shown"),
     Mutation("simulation", "max(0, self.warmup - self.now)", "0", ("simulator",), only="warm"),

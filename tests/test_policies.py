@@ -251,7 +251,20 @@ def test_extreme_states(data):
         assert sent.sum() == sum(batches) and (sent >= 0).all() and not sent[np.array(rates) == 0].any(), name
 
 
-@pytest.mark.parametrize("name", [*NAMES, *VARIANTS, "JSQ(1)", "JSQ(5)", "hJSQ(3)", "LSQ(0)", "hLSQ(7)"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *NAMES,
+        "SCD(ewma)",
+        "SCD(1)",
+        "TWF(oracle, systematic)",
+        "JSQ(1)",
+        "JSQ(5)",
+        "hJSQ(3)",
+        "LSQ(0)",
+        "hLSQ(7)",
+    ],
+)
 @given(data=st.data())
 def test_contract(name, data):
     """Sends exactly what arrived, none out of service; writes neither the queues nor what it was given."""
