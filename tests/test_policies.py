@@ -334,6 +334,20 @@ def test_names_tell_the_estimate():
         find("SCD(mean)").prepare(lb.Cluster([1, 2], 2))
 
 
+def test_a_subclass_may_prepare_itself_from_the_cluster():
+    """As before estimates were told: prepare gets the cluster alone."""
+
+    class Slower(lb.policies.SCD):
+        name = "slower"
+
+        def prepare(self, cluster):
+            return super().prepare(lb.Cluster(cluster.rates / 2, cluster.dispatchers))
+
+    workload = lb.Workload(lb.Cluster([1, 2, 5], 2), 0.7, 100)
+    slower, plain = lb.compare(workload, [Slower(), "SCD"]).values()
+    assert slower.completed > 0 and slower.histogram.tolist() != plain.histogram.tolist()
+
+
 @given(data=st.data())
 def test_an_estimate_of_one_takes_the_best_server_for_the_whole_batch(data):
     """All to the smallest (2 queue + 1) / rate; rates without ties."""

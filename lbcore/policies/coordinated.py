@@ -21,6 +21,7 @@ from lbcore.policies.estimates import (
     checked_estimate,
     kernel_of,
     line_of,
+    of_the_mean,
     told,
 )
 from lbcore.waterfill import settle
@@ -243,12 +244,17 @@ class SCD(Policy):
         """The rates that it reckons with."""
         return cluster.rates
 
-    def prepare(self, cluster, mean=None):
-        speeds = self.speeds(cluster)
-        return np.concatenate([line_of(self.estimate, cluster, mean), speeds, raffle(speeds)])
+    def prepare(self, cluster):
+        return self._options(cluster, None)
 
     def prepare_for(self, workload):
-        return self.prepare(workload.cluster, float(workload.arrival_rates.sum()))
+        if not of_the_mean(self.estimate):
+            return self.prepare(workload.cluster)  # also where a subclass has its own
+        return self._options(workload.cluster, float(workload.arrival_rates.sum()))
+
+    def _options(self, cluster, mean):
+        speeds = self.speeds(cluster)
+        return np.concatenate([line_of(self.estimate, cluster, mean), speeds, raffle(speeds)])
 
     def memory_shape(self, cluster):
         return (4, cluster.dispatchers)

@@ -69,11 +69,16 @@ def kernel_of(estimate):
     return ESTIMATES[estimate][0] if isinstance(estimate, str) else by_a_line
 
 
+def of_the_mean(estimate):
+    """Whether an estimate needs the long-run mean of the arrivals."""
+    return isinstance(estimate, str) and "mean" in estimate
+
+
 def line_of(estimate, cluster, mean):
     """Slope and constant of an estimate; `mean` is the long-run mean total, or None where nobody told it."""
     if not isinstance(estimate, str):
         return 0.0, float(estimate)
-    if "mean" in estimate and mean is None:
+    if of_the_mean(estimate) and mean is None:
         raise ValueError(
             f"estimate = {estimate!r} needs the workload's mean arrivals: call prepare_for(workload)"
         )
