@@ -6,7 +6,7 @@ from lbcore import policies
 from lbcore.assignment import assignment_error
 from lbcore.draws import generator
 from lbcore.policies.base import prepared
-from lbcore.simulator import Simulation
+from lbcore.simulation import Simulation
 from lbcore.waterfill import ideal_workload
 from lbcore.workload import CHOICES, Workload
 
@@ -41,10 +41,11 @@ def one_round(cluster, load, names, before=50, seed=0):
     past.append(guide.queues.lengths.copy())
     sent = {}
     for policy in map(policies.find, names):
-        options, memory = prepared(policy, cluster)
+        options, memory = prepared(policy, workload)
         rng = generator(workload.seeds(0, CHOICES, *policy.name.encode()))
         with np.errstate(over="ignore"):  # the generator's words wrap around
             for now in range(before + 1):
+                policy.arrive(arrivals[now], options, memory)
                 last = np.zeros((cluster.dispatchers, cluster.servers), dtype=np.int64)
                 for d in range(cluster.dispatchers):
                     policy.decide_one(

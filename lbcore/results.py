@@ -1,15 +1,13 @@
 """What came out of a simulation: raw counts, from which means, percentiles and intervals are computed when asked."""
 
-import html
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
-import pandas as pd
 
-from lbcore.checks import brief
 from lbcore.information import COMPLETE, Information
 from lbcore.intervals import estimate, nearest_rank
+from lbcore.messages import AGES, MESSAGES, USED
 from lbcore.workload import Workload
 
 
@@ -24,7 +22,12 @@ class Run:
     served: np.ndarray  # (n,): jobs done by each server, in all rounds
     queued: (
         np.ndarray
-    )  # (n,): jobs left at each server at a round's end, summed over the rounds after the warm-up
+    )  # (n,): jobs left at each server at a round's end, summed over rounds after the warm-up
+    tasks: np.ndarray | None = None  # completed tasks by response time, where they are told
+    tasks_arrived: int = 0
+    counts: np.ndarray | None = (
+        None  # messages in all rounds; after the warm-up, ages of entries used, and entries
+    )
 
     @property
     def mean(self):
@@ -53,6 +56,10 @@ class Result:
         Which of the workload's replications these are.
     information : Information
         What the dispatchers saw.
+    splittable : bool
+        Whether a dispatcher's jobs of a round might go to several servers.
+    unit : str
+        What is counted: "jobs", or "tasks".
     """
 
     policy: str
@@ -61,6 +68,8 @@ class Result:
     runs: tuple
     replications: tuple
     information: Information = COMPLETE
+    splittable: bool = True
+    unit: str = "jobs"
 
     @property
     def histogram(self):
@@ -185,34 +194,59 @@ class Result:
         able = self.workload.capacity_of(len(self.runs))
         return np.divide(self.served, able, out=np.full(able.shape, math.nan), where=able > 0)
 
+    @property
+    def tasks(self):
+        """The same of tasks: a dispatcher's jobs of a round are one, done when the last of them is. A `Result`.
+
+        Everything that it says of response times and of what is unfinished is then of tasks.
+        """
+        if any(run.tasks is None for run in self.runs):
+            raise ValueError("tasks are not told: simulate with tasks=True, or with splittable=False")
+        runs = (replace(run, histogram=run.tasks, arrived=run.tasks_arrived, tasks=None) for run in self.runs)
+        return replace(self, runs=tuple(runs), unit="tasks")
+
+    @property
+    def messages(self):
+        """Messages a round for knowing the queues, mean over all rounds; nan where these are shown to all."""
+        if self.information.kind == "shown":
+            return math.nan
+        return float(np.mean([run.counts[MESSAGES] / run.queue_totals.size for run in self.runs]))
+
+    @property
+    def mean_age(self):
+        """Rounds since what a dispatcher knows of a queue was true: mean over all servers whenever it has jobs."""
+        if self.information.kind == "shown":
+            return float(self.information.age)
+        ages, used = np.sum([run.counts for run in self.runs], axis=0)[[AGES, USED]]
+        return float(ages / used) if used else math.nan
+
     def __add__(self, other):
         if not isinstance(other, Result):
             return NotImplemented
-        mine, theirs = ((r.policy, r.warmup, r.workload, r.information) for r in (self, other))
-        if mine != theirs:
+        mine, theirs = (replace(result, runs=(), replications=()) for result in (self, other))
+        if vars(mine) != vars(theirs):
             raise ValueError(
-                f"results do not add up: {self!r} and {other!r} differ in policy, workload, warm-up or information"
+                f"results do not add up: {self!r} and {other!r} differ in policy, workload, warm-up, information, "
+                "splitting, or in what they count"
             )
         both = set(self.replications) & set(other.replications)
         if both:
             raise ValueError(f"results do not add up: both hold replication {min(both)}")
-        return Result(
-            self.policy,
-            self.workload,
-            self.warmup,
-            self.runs + other.runs,
-            self.replications + other.replications,
-            self.information,
-        )
+        return replace(self, runs=self.runs + other.runs, replications=self.replications + other.replications)
+
+    @property
+    def conditions(self):
+        """What was unlike complete information and splittable dispatching, in words that begin with "; "."""
+        seen = f"; {self.information}" if self.information != COMPLETE else ""
+        return seen + ("" if self.splittable else "; batches not split")
 
     def __repr__(self):
         if self.growing:
             told = f"growing, +{self.growth.value:.3g} jobs a round"
         else:
             told = f"mean response {self.estimate()} rounds"
-        jobs = f"{self.completed:,} jobs done, {self.unfinished:,} queued"
-        seen = f"; {self.information}" if self.information.age else ""
-        return f"Result({self.policy}: {told}; {jobs}; {self.workload!r}{seen})"
+        jobs = f"{self.completed:,} {self.unit} done, {self.unfinished:,} queued"
+        return f"Result({self.policy}: {told}; {jobs}; {self.workload!r}{self.conditions})"
 
 
 def difference(first, second, of="mean", confidence=0.95):
@@ -233,59 +267,10 @@ def difference(first, second, of="mean", confidence=0.95):
     for name, given in (("first", first), ("second", second)):
         if not isinstance(given, Result):
             raise ValueError(f"{name} = {given!r}: must be a Result")
-    met = [(result.workload, result.warmup, result.replications) for result in (first, second)]
+    met = [(result.workload, result.warmup, result.replications, result.unit) for result in (first, second)]
     if met[0] != met[1]:
         raise ValueError(
-            f"{first.policy} and {second.policy} met different workloads, warm-ups or replications: "
-            "take both from one compare"
+            f"{first.policy} and {second.policy} met different workloads, warm-ups or replications, "
+            "or count other things: take both from one compare"
         )
     return estimate(first.samples(of) - second.samples(of), confidence)
-
-
-class Comparison(dict):
-    """Results by policy name, shown as a table."""
-
-    def table(self, percents=(99, 99.99), confidence=0.95):
-        """The policies with their intervals; "growing" in place of what would flatter an unstable policy.
-
-        Parameters
-        ----------
-        percents : sequence of float
-            Percentiles to show: of each replication, then the mean of these.
-        confidence : float
-
-        Returns
-        -------
-        pandas.DataFrame
-            Texts, one row a policy.
-        """
-        rows = {}
-        for name, result in self.items():
-            growth = f"growing, +{result.growth.value:.3g} jobs a round"
-            rows[name] = {
-                "mean response": growth if result.growing else str(result.estimate("mean", confidence))
-            }
-            for percent in np.ravel(percents).tolist():
-                told = "–" if result.growing else str(result.estimate(percent, confidence))
-                rows[name][f"p{brief(percent)}"] = told
-            rows[name]["unfinished"] = f"{100 * result.unfinished_share:.3g} %"
-        return pd.DataFrame.from_dict(rows, orient="index")
-
-    def _caption(self):
-        result = next(iter(self.values()), None)
-        if result is None:
-            return "no policies"
-        return (
-            f"Response times in rounds; {len(result.runs)} x {result.workload.rounds:,} rounds at load "
-            f"{result.workload.load:.4g}, {result.completed + result.unfinished:,} jobs a policy"
-            + ("; ± 95 % intervals" if len(result.runs) > 1 else "; one replication, so no intervals")
-            + (f"; {result.information}" if result.information.age else "")
-        )
-
-    def __str__(self):
-        return f"{self.table().to_string()}\n{self._caption()}"
-
-    __repr__ = __str__
-
-    def _repr_html_(self):
-        return f"{self.table().to_html()}<p>{html.escape(self._caption())}</p>"

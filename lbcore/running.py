@@ -25,11 +25,14 @@ class Running:
     Parameters and errors are those of `compare`; `workload.rounds` is where it ends.
     """
 
-    def __init__(self, workload, policies, replications=1, warmup=0, information=COMPLETE):
-        self.workload, self.warmup, self.information = workload, warmup, information
-        self.policies = checked(workload, policies, replications, warmup, information)
+    def __init__(
+        self, workload, policies, replications=1, warmup=0, information=COMPLETE, splittable=True, tasks=False
+    ):
+        self.workload, self.warmup = workload, warmup
+        self._conditions = warmup, information, splittable, tasks
+        self.policies = checked(workload, policies, replications, *self._conditions)
         self._replications = [
-            Replication(workload, self.policies, r, warmup, information) for r in range(replications)
+            Replication(workload, self.policies, r, *self._conditions) for r in range(replications)
         ]
         self._tasks, self._size = [], 0
 
@@ -73,4 +76,4 @@ class Running:
         """The results so far, a `Comparison`; its workload is as long as what was done."""
         so_far = replace(self.workload, rounds=self.now)
         counts = [one.counts() for one in self._replications]
-        return collected(so_far, self.policies, counts, self.warmup, self.information)
+        return collected(so_far, self.policies, counts, *self._conditions[:3])

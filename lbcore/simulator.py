@@ -1,153 +1,34 @@
-"""The round loop: jobs arrive, dispatchers send them, servers serve, response times are tallied."""
+"""Simulating a workload: policies side by side, replication by replication, block by block."""
 
 import os
 import time
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from functools import cached_property
 
-import numba
 import numpy as np
 from tqdm.auto import tqdm
 
 from lbcore import policies
-from lbcore.compiled import kernel
-from lbcore.draws import generator
+from lbcore.comparisons import Comparison
 from lbcore.information import COMPLETE, Information
-from lbcore.policies.base import DECIDE_ALL, DECIDE_ONE, FINISH, decide_one_by_one, prepared
-from lbcore.queues import Queues, enlarge, room_for, serve_round
-from lbcore.results import Comparison, Result, Run
-from lbcore.workload import CHOICES, Workload
+from lbcore.results import Result
+from lbcore.simulation import Simulation, is_apart
+from lbcore.workload import Workload
 
 _BLOCK_CELLS = 400_000  # of a block's capacities: small enough to stay near the processor
 _PATIENCE = 0.1  # seconds a policy may take for a block: how soon a stop is heeded
 
 
-@kernel(
-    f"Tuple((int32[::1], int64[::1], int64[::1], int64))(FunctionType({DECIDE_ONE}), FunctionType({DECIDE_ALL}),"
-    f" FunctionType({FINISH}), boolean, int64[:, ::1], int32[:, ::1], int64, int64, float64[::1], float64[::1],"
-    " float64[:, ::1], uint64[::1], float64[:, ::1], float64[::1], int64[::1], int64[::1], int32[::1], int64[::1],"
-    " int64[::1], int64[::1], int64[::1], float64[::1], int64[::1])"
-)
-def advance(
-    decide_one, decide_all, finish, jointly, arrivals, capacities, start, warmup, rates, options, memory, rng,
-    seen, lengths, head, tail, pool, free, state, histogram, sent, queued, totals,
-):  # fmt: skip
-    """Some rounds of one policy. Returns what may have grown, and the first round with a wrong decision or -1.
-
-    `seen` holds the queues at the starts of the last rounds, in turn; dispatchers see the oldest of these.
-    """
-    servers = rates.size
-    own, together = np.empty(servers, dtype=np.int64), np.empty(servers, dtype=np.int64)
-    view = np.empty(servers)
-    for row in range(arrivals.shape[0]):
-        now = start + row
-        together[:] = 0
-        seen[now % seen.shape[0]] = lengths
-        shown = (now + 1) % seen.shape[0]
-        view[:] = seen[shown]
-        if jointly:
-            decide_all(arrivals[row], view, rates, options, memory, rng, together)
-        else:
-            for d in range(arrivals.shape[1]):
-                own[:] = 0
-                decide_one(d, arrivals[row, d], view, rates, options, memory, rng, own)
-                together += own
-        placed, wrong = 0, False
-        for s in range(servers):
-            placed += together[s]
-            sent[s] += together[s]
-            wrong |= (
-                (together[s] < 0) | ((rates[s] == 0.0) & (together[s] != 0)) | (view[s] != seen[shown, s])
-            )
-        if wrong or placed != arrivals[row].sum():
-            return pool, free, histogram, now
-        if state[0] < servers:
-            pool, free = enlarge(pool, free, state)
-        if now - state[1] + 1 >= histogram.size:
-            histogram = room_for(lengths, now, head, pool, state, histogram)
-        totals[row] = serve_round(
-            lengths, together, capacities[row], now, warmup, head, tail, pool, free, state, histogram
-        )
-        if now >= warmup:
-            queued += lengths
-        finish(lengths, capacities[row], rates, options, memory, rng)
-    return pool, free, histogram, -1
-
-
-class Simulation:
-    """One policy in one replication, taken forward block by block; what `simulate` and `compare` are made of.
-
-    Parameters
-    ----------
-    workload : Workload
-    policy : Policy or str
-    replication, warmup : int
-    information : Information
-    """
-
-    def __init__(self, workload, policy, replication=0, warmup=0, information=COMPLETE):
-        self.policy = policies.find(policy)
-        self.workload, self.warmup, self.now = workload, warmup, 0
-        cluster = workload.cluster
-        self._jointly = self.policy.decide_all is not None and _level(self.policy, "decide_all") <= _level(
-            self.policy, "decide_one"
-        )  # a subclass with a rule of its own is not overruled by an inherited decide_all
-        self.rates = cluster.rates.copy()  # kernels take no read-only arrays
-        self.options, self.memory = prepared(self.policy, cluster)
-        self.rng = generator(workload.seeds(replication, CHOICES, *self.policy.name.encode()))
-        self.queues = Queues(cluster.servers)
-        self.seen = np.zeros((information.age + 1, cluster.servers))
-        self.sent = np.zeros(cluster.servers, dtype=np.int64)
-        self.queued = np.zeros(cluster.servers)
-        self.arrived, self._totals = 0, []
-
-    def advance(self, arrivals, capacities):
-        """Take the next rounds.
-
-        Parameters
-        ----------
-        arrivals : int64 array, shape (rounds, m)
-        capacities : int32 array, shape (rounds, n)
-        """
-        policy, queues, totals = self.policy, self.queues, np.empty(len(arrivals), dtype=np.int64)
-        jointly = self._jointly
-        deciders = (policy.decide_one, policy.decide_all if jointly else decide_one_by_one, policy.finish)
-        loop = advance if all(map(_is_compiled, deciders)) else advance.py_func
-        try:
-            with np.errstate(over="ignore"):  # the generator's words wrap around
-                queues.pool, queues.free, queues.histogram, wrong = loop(
-                    *deciders, jointly, arrivals, capacities, self.now, self.warmup,
-                    self.rates, self.options, self.memory, self.rng,
-                    self.seen, queues.lengths, queues.head, queues.tail, queues.pool, queues.free, queues.state,
-                    queues.histogram, self.sent, self.queued, totals,
-                )  # fmt: skip
-        except SystemError as error:  # so numba tells of a stop that came while it packed up the result
-            first = error
-            while isinstance(first, SystemError) and first.__cause__:
-                first = first.__cause__
-            raise first from None
-        if wrong >= 0:
-            raise ValueError(
-                f"policy {policy.name!r} did not send exactly the jobs that arrived in round {wrong}, or sent some "
-                "to a server out of service, or wrote to the queues it sees: let it add each of its jobs once to `sent`"
-            )
-        self.arrived += int(arrivals[max(0, self.warmup - self.now) :].sum())
-        self.now += len(arrivals)
-        self._totals.append(totals)
-
-    def run(self):
-        """The raw counts so far."""
-        histogram = np.trim_zeros(self.queues.histogram, "b")
-        totals = np.concatenate(self._totals) if self._totals else np.zeros(0, dtype=np.int64)
-        return Run(histogram.copy(), self.arrived, totals, self.sent.copy(), self.served, self.queued.copy())
-
-    @property
-    def served(self):
-        """Jobs each server has done so far, shape (n,)."""
-        return self.sent - self.queues.lengths.astype(np.int64)
-
-
-def simulate(workload, policy, replications=1, warmup=0, progress=True, information=COMPLETE):
+def simulate(
+    workload,
+    policy,
+    replications=1,
+    warmup=0,
+    progress=True,
+    information=COMPLETE,
+    splittable=True,
+    tasks=False,
+):
     """How long do jobs take under a policy?
 
     Parameters and errors are those of `compare`, with one policy.
@@ -156,11 +37,20 @@ def simulate(workload, policy, replications=1, warmup=0, progress=True, informat
     -------
     Result
     """
-    (result,) = compare(workload, [policy], replications, warmup, progress, information).values()
-    return result
+    one = compare(workload, [policy], replications, warmup, progress, information, splittable, tasks)
+    return one.popitem()[1]
 
 
-def compare(workload, policies, replications=1, warmup=0, progress=True, information=COMPLETE):
+def compare(
+    workload,
+    policies,
+    replications=1,
+    warmup=0,
+    progress=True,
+    information=COMPLETE,
+    splittable=True,
+    tasks=False,
+):
     """How do policies do on the same arrivals and capacities (common random numbers)?
 
     Each replication begins with empty queues. A policy's result does not depend on its company.
@@ -177,7 +67,14 @@ def compare(workload, policies, replications=1, warmup=0, progress=True, informa
     progress : bool
         Show a progress bar if it takes longer than a second.
     information : Information
-        What dispatchers see of the queues: `complete()`, or `stale(k)`.
+        What dispatchers see of the queues: `complete()`, `stale(k)`, `sampled(d)`, `answered(d)` or
+        `gossip(d)`.
+    splittable : bool
+        False: all jobs that a dispatcher gets in a round go to one server (TWF's unsplittable dispatching).
+    tasks : bool
+        Tell the response times of tasks too, `Result.tasks`: a dispatcher's jobs of a round are a task, done when
+        the last of them is. Told anyway where they are not split. Dispatchers are then asked one by one: slower,
+        and other draws of the same law.
 
     Returns
     -------
@@ -189,8 +86,9 @@ def compare(workload, policies, replications=1, warmup=0, progress=True, informa
     ValueError
         Names the argument, what was found and the rule.
     """
-    chosen = checked(workload, policies, replications, warmup, information)
-    runs = [Replication(workload, chosen, r, warmup, information) for r in range(replications)]
+    conditions = warmup, information, bool(splittable), bool(tasks)
+    chosen = checked(workload, policies, replications, warmup, information, splittable, tasks)
+    runs = [Replication(workload, chosen, r, *conditions) for r in range(replications)]
     total = len(chosen) * replications * workload.rounds
     hidden = not progress or os.environ.get("TQDM_DISABLE", "0") != "0"  # tqdm forgets it in notebooks
     with (
@@ -208,15 +106,22 @@ def compare(workload, policies, replications=1, warmup=0, progress=True, informa
         finally:
             for run in runs:
                 run.stopped = True
-    return collected(workload, chosen, counts, warmup, information)
+    return collected(workload, chosen, counts, *conditions[:3])
 
 
 class Replication:
     """One replication of several policies: each block of arrivals and capacities is drawn once and met by all."""
 
-    def __init__(self, workload, policies, replication, warmup, information):
-        self._recipes = [(workload, policy, replication, warmup, information) for policy in policies]
-        self.source = workload.open(replication)
+    def __init__(
+        self, workload, policies, replication, warmup=0, information=COMPLETE, splittable=True, tasks=False
+    ):
+        conditions = warmup, information, splittable, tasks
+        self._recipes = [(workload, policy, replication, *conditions) for policy in policies]
+        self.source, cluster = workload.open(replication), workload.cluster
+        apart = is_apart(
+            information, splittable, tasks
+        )  # then what each dispatcher sends is kept for a block
+        self.largest = max(1, _BLOCK_CELLS // (cluster.servers * (cluster.dispatchers if apart else 1)))
         self.stopped, self.done = False, 0  # whether to stop; rounds done, of all policies together
 
     @cached_property
@@ -241,9 +146,9 @@ class Replication:
 
     def finish(self):
         """Take all rounds that are left, in blocks short enough to stop between them; gives the raw counts."""
-        size, largest = 1, max(1, _BLOCK_CELLS // self.source.workload.cluster.servers)
+        size = 1
         while self.source.rest and not self.stopped:
-            size = min(size, largest)
+            size = min(size, self.largest)
             slowest = self.advance(size)
             size = max(1, min(2 * size, int(size * _PATIENCE / max(slowest, 1e-6))))
         counts = self.counts()
@@ -251,23 +156,28 @@ class Replication:
         return counts
 
 
-def collected(workload, policies, counts, warmup, information):
+def collected(workload, policies, counts, warmup, information, splittable):
     """Results from the raw counts of replications, numbered from 0, each a list of one `Run` a policy."""
     numbers = tuple(range(len(counts)))
     return Comparison(
         {
-            policy.name: Result(policy.name, workload, warmup, runs, numbers, information)
+            policy.name: Result(policy.name, workload, warmup, runs, numbers, information, splittable)
             for policy, runs in zip(policies, zip(*counts, strict=True), strict=True)
         }
     )
 
 
-def checked(workload, wanted, replications, warmup, information):
+def checked(workload, wanted, replications, warmup, information, splittable, tasks):
     """The policies asked for; a ValueError for whatever is wrong."""
     if not isinstance(workload, Workload):
         raise ValueError(f"workload = {workload!r}: must be a Workload")
     if not isinstance(information, Information):
-        raise ValueError(f"information = {information!r}: must be lbcore.complete() or lbcore.stale(k)")
+        raise ValueError(
+            f"information = {information!r}: must be lbcore.complete(), stale(k), sampled(d), answered(d) or gossip(d)"
+        )
+    for name, value in (("splittable", splittable), ("tasks", tasks)):
+        if not isinstance(value, bool | np.bool):
+            raise ValueError(f"{name} = {value!r}: must be True or False")
     if isinstance(wanted, str | policies.Policy):
         raise ValueError(f"policies = {wanted!r}: must be a list of policies; for one, use simulate")
     for name, value, least in (("replications", replications, 1), ("warmup", warmup, 0)):
@@ -286,12 +196,3 @@ def checked(workload, wanted, replications, warmup, information):
         if names.count(name) > 1:
             raise ValueError(f"policies: {name!r} is there twice; give each a name of its own")
     return chosen
-
-
-def _level(policy, name):
-    """How far up its classes a policy gets an attribute from."""
-    return next((k for k, kind in enumerate(type(policy).__mro__) if name in vars(kind)), -1)
-
-
-def _is_compiled(function):
-    return numba.config.DISABLE_JIT or isinstance(function, numba.core.dispatcher.Dispatcher)

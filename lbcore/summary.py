@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from lbcore.results import Comparison
+from lbcore.comparisons import Comparison
 
 
 def curves(runs, of="mean"):

@@ -11,7 +11,7 @@ from lbcore.cluster import Cluster
 
 LARGEST_COUNT = 2**31 - 1  # jobs of a server or dispatcher in a round; kernels count them in 32 bits
 LARGEST_RATE = 1e7  # its capacities stay far below LARGEST_COUNT
-ARRIVALS, CAPACITIES, CHOICES = 0, 1, 2  # the streams of a replication
+ARRIVALS, CAPACITIES, CHOICES, LOOKS = 0, 1, 2, 3  # the streams of a replication
 
 
 @dataclass(frozen=True, eq=False)

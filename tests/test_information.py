@@ -106,7 +106,7 @@ def test_results_tell_what_was_seen():
     assert repr(old["SED"]).endswith("queues seen 1 round late)")
     apart = lb.difference(old["SED"], fresh["SED"]).value  # of the same workload
     assert apart == pytest.approx(old["SED"].mean - fresh["SED"].mean, rel=1e-9)
-    with pytest.raises(ValueError, match="differ in policy, workload, warm-up or information"):
+    with pytest.raises(ValueError, match="differ in policy, workload, warm-up, information"):
         _ = old["SED"] + fresh["SED"]
 
 
@@ -118,6 +118,7 @@ def test_a_wrong_age_is_named(k):
 
 def test_wrong_information_is_named():
     with pytest.raises(
-        ValueError, match=r"information = 3: must be lbcore.complete\(\) or lbcore.stale\(k\)"
+        ValueError,
+        match=r"information = 3: must be lbcore.complete\(\), stale\(k\), sampled\(d\), answered\(d\) or",
     ):
         lb.simulate(lb.Workload(lb.Cluster([1], 1), 0.5, 60), "SED", information=3)

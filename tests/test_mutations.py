@@ -142,7 +142,21 @@ SIMULATION = [  # tried in test_mutations_simulation.py, so that another worker 
     Mutation(IDLE, "capacities[s] > 0", "True", ("policies",), only="law and JIQ"),
     Mutation(LOCAL, "memory[d, s] = view[s] + sent[s]", "pass", ("policies",), only="law and LSQ"),
     Mutation(LOCAL, "return cluster.rates", "return live_ones(cluster)", ("policies",), only="law and hLSQ"),
-    Mutation(COORDINATED, "options[0] * jobs", "2.0 * options[0] * jobs", ("policies",), only="law and SCD"),
+    Mutation(
+        "policies/estimates",
+        "options[0] * batches[d]",
+        "2.0 * options[0] * batches[d]",
+        ("policies",),
+        only="law and SCD",
+    ),
+    Mutation(
+        "policies/estimates",
+        "memory[PAST, d] / memory[SEEN, d]",
+        "memory[PAST, d]",
+        ("policies",),
+        only="ewma",
+    ),
+    Mutation(COORDINATED, "jobs - offset)", "jobs)", ("policies",), only="systematic"),
     Mutation(COORDINATED, "own - volume", "own - 1.5 * volume", ("policies",), only="law and SCD-all"),
     Mutation(
         COORDINATED,
@@ -151,12 +165,28 @@ SIMULATION = [  # tried in test_mutations_simulation.py, so that another worker 
         ("policies",),
         only="law and TWF",
     ),
+    Mutation(COORDINATED, "float(jobs), heights", "1.0, heights", ("tasks",), only="whole and SCD"),
+    Mutation("policies/base", "sent[s] *= jobs", "pass", ("tasks",), only="whole and WR"),
+    Mutation("tasks", "max(tasks[task, 2], first + row)", "first + row", ("tasks",), only="replayed"),
     Mutation(
-        "information", "return Information(int(k))", "return Information(int(k) // 2)", ("information",)
+        "messages", "stamps[d, k] < stamps[row, k]", "True", ("messages",), only="message_by and gossip"
     ),
-    Mutation("simulator", "(now + 1) % seen.shape[0]", "now % seen.shape[0]", ("information",), only="shown"),
-    Mutation("simulator", "max(0, self.warmup - self.now)", "0", ("simulator",), only="warm"),
-    Mutation("simulator", "placed != arrivals[row].sum()", "False", ("simulator",), only="loses"),
+    Mutation("messages", "pending[d, s] += sent[s]", "pass", ("messages",), only="message_by and sampled"),
+    Mutation(
+        "rounds", "now - stamps[d, s]", "now - stamps[0, s]", ("messages",), only="message_by and gossip"
+    ),
+    Mutation("comparisons", "growth if result.growing", "growth if False", ("results",), only="tables"),
+    Mutation("information", "return Information(_count(", "return Information(1 + _count(", ("information",)),
+    Mutation("rounds", "(now + 1) % seen.shape[0]", "now % seen.shape[0]", ("information",), only="shown"),
+    Mutation("simulation", "max(0, self.warmup - self.now)", "0", ("simulator",), only="warm"),
+    Mutation("rounds", "placed != batches.sum()", "False", ("simulator",), only="loses"),
+    Mutation(
+        "simulator",
+        "if warmup >= workload.rounds",
+        "if warmup > workload.rounds",
+        ("simulator",),
+        only="wrong",
+    ),
     Mutation("intervals", "math.ceil(Fraction", "math.floor(Fraction", ("results",)),
     Mutation("results", "self.growth.low > 0", "self.growth.value > 0", ("results",)),
     Mutation("running", "rounds=self.now", "rounds=self.now + 1", ("live",), only="slices"),
@@ -248,5 +278,4 @@ def test_every_notebook_and_module_is_mutated():
     assert modules - {mutation.module for mutation in MUTATIONS} <= {
         "explore/water",
         "publication",
-        "policies/base",
     }

@@ -1,6 +1,7 @@
 """Does each policy decide as written? Laws of decisions against the twin's, and what holds for all policies."""
 
 import heapq
+import math
 import re
 from pathlib import Path
 
@@ -15,12 +16,15 @@ from twin import Twin, outcomes
 import lbcore as lb
 from lbcore.compiled import kernel
 from lbcore.draws import generator
-from lbcore.policies import DECIDE_ALL, DECIDE_ONE, FINISH, find
+from lbcore.policies import ARRIVE, DECIDE_ALL, DECIDE_ONE, FINISH, find
 from lbcore.policies.base import decide_one_by_one
 
 NAMES = list(lb.POLICIES)
 PLAYS = 4_000 if numba.config.DISABLE_JIT else 1_000_000
+ESTIMATING = ["SCD(oracle)", "SCD(mean)", "TWF(own+mean)", "SCD(capacity)", "SCD(ewma)", "SCD(1)", "TWF(2.5)"]
+VARIANTS = [*ESTIMATING, "SCD(systematic)", "TWF(oracle, systematic)"]
 FORMS = [(name, "one") for name in NAMES] + [(n, "all") for n, p in lb.POLICIES.items() if p.decide_all]
+LOAD = 0.7  # of a cluster's, for policies that reckon with the long-run mean
 
 # rates, queues at the start, jobs of each dispatcher by round, capacities by round
 EQUAL = ((2.0, 2.0, 2.0), (1, 0, 0), ((2, 1),), ((9, 9, 9),))
@@ -46,12 +50,24 @@ def cases(name):
 
 
 @kernel(
-    f"void(FunctionType({DECIDE_ONE}), FunctionType({DECIDE_ALL}), FunctionType({FINISH}), boolean,"
-    " int64[:, ::1], int32[:, ::1], float64[::1], float64[::1], float64[::1], float64[:, ::1], uint64[::1],"
+    f"void(FunctionType({ARRIVE}), FunctionType({DECIDE_ONE}), FunctionType({DECIDE_ALL}), FunctionType({FINISH}),"
+    " boolean, int64[:, ::1], int32[:, ::1], float64[::1], float64[::1], float64[::1], float64[:, ::1], uint64[::1],"
     " int64[:, :, ::1])"
 )
 def play(
-    decide_one, decide_all, finish, jointly, batches, capacities, start, rates, options, memory, rng, sent
+    arrive,
+    decide_one,
+    decide_all,
+    finish,
+    jointly,
+    batches,
+    capacities,
+    start,
+    rates,
+    options,
+    memory,
+    rng,
+    sent,
 ):
     """Play the same few rounds many times; `sent` gets the jobs sent to each server in each round of each play."""
     own = np.empty(rates.size, dtype=np.int64)
@@ -63,6 +79,7 @@ def play(
             if jointly:
                 decide_all(batches[t], queues, rates, options, memory, rng, sent[i, t])
             else:
+                arrive(batches[t], options, memory)
                 for d in range(batches.shape[1]):
                     own[:] = 0
                     decide_one(d, batches[t, d], queues, rates, options, memory, rng, own)
@@ -76,33 +93,36 @@ def played(name, form, case, plays, seed=7):
     """Jobs sent to each server, shape (plays, rounds, servers), by the kernels."""
     rates, start, batches, capacities = (np.array(x) for x in case)
     policy, cluster = find(name), lb.Cluster(rates, batches.shape[1])
+    workload = lb.Workload(cluster, LOAD, 1)
     sent = np.zeros((plays, len(batches), rates.size), dtype=np.int64)
     with np.errstate(over="ignore"):
         play(
-            policy.decide_one, policy.decide_all if form == "all" else decide_one_by_one, policy.finish,
-            form == "all", batches, capacities.astype(np.int32), start.astype(float), rates.astype(float),
-            policy.prepare(cluster), np.zeros(policy.memory_shape(cluster)),
+            policy.arrive, policy.decide_whole if form == "whole" else policy.decide_one,
+            policy.decide_all if form == "all" else decide_one_by_one,
+            policy.finish, form == "all", batches, capacities.astype(np.int32), start.astype(float),
+            rates.astype(float),
+            policy.prepare_for(workload), np.zeros(policy.memory_shape(cluster)),
             generator(np.random.SeedSequence(seed)), sent,
         )  # fmt: skip
     return sent
 
 
-def counts_of(name, form, case):
+def counts_of(name, form, case, plays=PLAYS):
     """How often each outcome came, by the kernels; an outcome is all jobs sent, written as one number."""
-    sent = played(name, form, case, PLAYS)
+    sent = played(name, form, case, plays)
     sent = sent.reshape(len(sent), -1)
     base = sum(map(sum, case[2])) + 1
     codes = sent @ base ** np.arange(sent.shape[1] - 1, -1, -1)
     return dict(zip(*(x.tolist() for x in np.unique(codes, return_counts=True)), strict=True))
 
 
-def law_of(name, case, tilt=0.0):
+def law_of(name, case, tilt=0.0, splittable=True):
     """The exact law of the same outcomes, by the twin."""
     rates, start, batches, capacities = case
     base = sum(map(sum, batches)) + 1
 
     def one_play(choose):
-        twin, code = Twin(name, rates, len(batches[0]), choose, start), 0
+        twin, code = Twin(name, rates, len(batches[0]), choose, start, LOAD * sum(rates), splittable), 0
         for jobs, able in zip(batches, capacities, strict=True):
             twin.round(jobs, able)
             for sent in twin.totals:
@@ -139,9 +159,23 @@ def test_law_of_decisions(name, form):
         assert stats.chi2.sf(wrong, freedom) < 1e-6
 
 
+@pytest.mark.parametrize("name", VARIANTS)
+def test_law_of_variants(name):
+    """As above; their kernels are mostly those of policies tried there, so fewer plays will do."""
+    for form in ("one", "all") if find(name).decide_all else ("one",):
+        for case in (SMALL, ROUNDS, UNEQUAL) if form == "one" else (SMALL, ROUNDS):
+            counts, law = counts_of(name, form, case, PLAYS // 20), law_of(name, case)
+            assert set(counts) <= set(law), "the kernel does what the rule never does"
+            statistic, df = chi_square(counts, law)
+            assert stats.chi2.sf(statistic, max(df, 1)) > 1e-6
+    other = counts_of("SCD" if name[:3] == "TWF" else "TWF", "one", SMALL, PLAYS // 20)
+    statistic, df = chi_square(other, law_of(name, SMALL))
+    assert numba.config.DISABLE_JIT or stats.chi2.sf(statistic, max(df, 1)) < 1e-6
+
+
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="many plays")
 @pytest.mark.parametrize("jobs", [0.2, 1, 4, 12, 100], ids=lambda jobs: f"{jobs}-jobs-a-server")
-@pytest.mark.parametrize("name", [name for name, form in FORMS if form == "all"])
+@pytest.mark.parametrize("name", [*(name for name, form in FORMS if form == "all"), "SCD(ewma)"])
 def test_all_at_once_as_one_by_one(name, jobs):
     """Two rounds of 12 servers and 5 dispatchers, from few jobs to what is drawn in bulk: means and spreads agree."""
     rng, plays = np.random.default_rng(int(10 * jobs)), 20_000
@@ -217,7 +251,20 @@ def test_extreme_states(data):
         assert sent.sum() == sum(batches) and (sent >= 0).all() and not sent[np.array(rates) == 0].any(), name
 
 
-@pytest.mark.parametrize("name", [*NAMES, "JSQ(1)", "JSQ(5)", "hJSQ(3)", "LSQ(0)", "hLSQ(7)"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *NAMES,
+        "SCD(ewma)",
+        "SCD(1)",
+        "TWF(oracle, systematic)",
+        "JSQ(1)",
+        "JSQ(5)",
+        "hJSQ(3)",
+        "LSQ(0)",
+        "hLSQ(7)",
+    ],
+)
 @given(data=st.data())
 def test_contract(name, data):
     """Sends exactly what arrived, none out of service; writes neither the queues nor what it was given."""
@@ -225,7 +272,10 @@ def test_contract(name, data):
     rate = st.sampled_from([0.0, 1e-3, 0.5, 1.0, 3.0, 1e6])
     rates = np.array(data.draw(st.lists(rate, min_size=servers, max_size=servers).filter(any)))
     policy, cluster = find(name), lb.Cluster(rates, dispatchers)
-    options, memory = policy.prepare(cluster), np.zeros(policy.memory_shape(cluster))
+    options, memory = (
+        policy.prepare_for(lb.Workload(cluster, LOAD, 1)),
+        np.zeros(policy.memory_shape(cluster)),
+    )
     queues = np.array(
         data.draw(st.lists(st.integers(0, 50), min_size=servers, max_size=servers)), dtype=float
     )
@@ -238,6 +288,7 @@ def test_contract(name, data):
                 data.draw(st.lists(st.integers(0, 60), min_size=dispatchers, max_size=dispatchers))
             )
             sent = np.zeros((dispatchers, servers), dtype=np.int64)
+            policy.arrive(batches, options, memory)
             for d in range(dispatchers):
                 policy.decide_one(d, batches[d], queues, rates, options, memory, rng, sent[d])
             if policy.decide_all:
@@ -263,6 +314,84 @@ def test_names():
         find("hJSQ(0)")
     with pytest.raises(ValueError, match=r"samples = -1 of LSQ: must be a whole number"):
         lb.policies.LSQ(-1)
+
+
+def test_names_tell_the_estimate():
+    for name in VARIANTS:
+        assert find(name).name == name and find(name).family == name[:3]
+    assert lb.policies.SCD(20.0).name == "SCD(20)" and find("TWF(own)").name == "TWF"
+    words = "'own', 'oracle', 'mean', 'own\\+mean', 'capacity', 'ewma'"
+    for wrong in ("men", 0.5, 2e6, True, math.nan, None):
+        with pytest.raises(
+            ValueError, match=rf"estimate = .* of TWF: must be one of {words}, or a number from 1"
+        ):
+            lb.policies.TWF(wrong)
+    with pytest.raises(ValueError, match="draws = 'even' of SCD: must be 'independent' or 'systematic'"):
+        lb.policies.SCD(draws="even")
+    with pytest.raises(ValueError, match="estimate = 'men' of SCD: must be one of"):
+        find("SCD(men)")
+    with pytest.raises(ValueError, match="estimate = 'mean' needs the workload's mean arrivals"):
+        find("SCD(mean)").prepare(lb.Cluster([1, 2], 2))
+
+
+def test_a_subclass_may_prepare_itself_from_the_cluster():
+    """As before estimates were told: prepare gets the cluster alone."""
+
+    class Slower(lb.policies.SCD):
+        name = "slower"
+
+        def prepare(self, cluster):
+            return super().prepare(lb.Cluster(cluster.rates / 2, cluster.dispatchers))
+
+    workload = lb.Workload(lb.Cluster([1, 2, 5], 2), 0.7, 100)
+    slower, plain = lb.compare(workload, [Slower(), "SCD"]).values()
+    assert slower.completed > 0 and slower.histogram.tolist() != plain.histogram.tolist()
+
+
+@given(data=st.data())
+def test_an_estimate_of_one_takes_the_best_server_for_the_whole_batch(data):
+    """All to the smallest (2 queue + 1) / rate; rates without ties."""
+    rates = np.array([1.0, 2.5, 0.0, 3.7, 9.1])
+    queues, batches = np.array(data.draw(st.lists(st.integers(0, 60), min_size=5, max_size=5))), [3, 0, 40]
+    keys = np.divide(2 * queues + 1, rates, out=np.full(5, np.inf), where=rates > 0)
+    if np.sort(keys)[1] - np.min(keys) < 1e-9:
+        return
+    for form in ("one", "all"):
+        sent = played("SCD(1)", form, (rates, queues, [batches], np.ones((1, 5))), 1)[0, 0]
+        assert sent[np.argmin(keys)] == 43
+
+
+def test_a_large_estimate_is_weighted_random():
+    """Sent by estimates of 20 and of 1e6: the one keeps away from long queues, the other follows the rates."""
+    rates, plays = np.array([1.0, 2.0, 5.0, 0.0]), 2_000
+    case = rates, [9, 0, 30, 0], [[5, 20]], np.ones((1, 4))
+    for form in ("one", "all"):
+        for estimate, like in ((1e6, True), (20, False)):
+            sent = played(f"SCD({estimate:.0f})", form, case, plays)[:, 0].sum(axis=0)
+            gap = stats.chisquare(sent[:3], 25 * plays * rates[:3] / 8)
+            assert (gap.pvalue > 1e-6) == like
+
+
+def test_systematic_draws_are_each_by_the_probabilities_and_as_even_as_can_be():
+    """Each server gets its expected jobs rounded up or down, and in the mean exactly these."""
+    rates, queues = np.array([1.0, 3.0, 0.0, 4.0, 9.0, 0.5]), [0, 4, 0, 2, 11, 7]
+    plays, jobs = 20_000, 7
+    sent = played("SCD(systematic)", "one", (rates, queues, [[jobs]], np.ones((1, 6))), plays)[:, 0]
+    expected = jobs * lb.scd_probabilities(queues, rates, jobs)
+    assert (np.abs(sent - expected) < 1).all()
+    error = np.sqrt((expected % 1) * (1 - expected % 1) / plays)
+    assert (np.abs(sent.mean(axis=0) - expected) <= 5 * error + 1e-12).all()
+    free = played("SCD", "one", (rates, queues, [[jobs]], np.ones((1, 6))), plays)[:, 0]
+    assert (np.abs(free - expected) >= 1).any()
+
+
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="long runs")
+def test_systematic_draws_shorten_the_wait():
+    """By about 2 % at load .9: told from 0 on common random numbers."""
+    rates = np.random.default_rng(5).uniform(1, 10, 100)
+    workload = lb.Workload(lb.Cluster(rates, 10), 0.9, 4_000, seed=1)
+    even, free = lb.compare(workload, ["SCD(systematic)", "SCD"], replications=8, warmup=500).values()
+    assert lb.difference(even, free, confidence=0.999).high < 0
 
 
 def test_policies_written_in_contributing_run():

@@ -74,7 +74,7 @@ def test_results_add_up():
     assert together.replications == (0, 1) and together.completed == 4
     with pytest.raises(ValueError, match="both hold replication 0"):
         result(run([0, 3])) + result(run([0, 3]))
-    with pytest.raises(ValueError, match="differ in policy, workload, warm-up or information"):
+    with pytest.raises(ValueError, match="differ in policy, workload, warm-up, information"):
         result(run([0, 3])) + result(run([0, 3]), policy="SED", numbers=(1,))
     split = [lb.simulate(WORKLOAD, "SED", replications=k) for k in (2, 3)]
     rest = Result("SED", WORKLOAD, 0, split[1].runs[2:], (2,))
@@ -116,7 +116,7 @@ def test_growth_is_rarely_told_where_there_is_none():
 
 def test_tables_show_growth_in_place_of_a_mean():
     grown = run([0, 4, 1], np.arange(400) * 3.0)
-    table = lb.results.Comparison(
+    table = lb.comparisons.Comparison(
         SCD=result(run([0, 3, 1]), run([0, 4])), SED=result(grown, grown, policy="SED")
     )
     shown = table.table(percents=(99.9,))
@@ -126,7 +126,7 @@ def test_tables_show_growth_in_place_of_a_mean():
     assert shown.loc["SCD", "mean response"] == "1.1 ± 1.6" and list(shown.columns)[1] == "p99.9"
     assert "growing, +3" in str(table) and "95 % intervals" in repr(table) and "<table" in table._repr_html_()
     assert "growing, +3" in repr(table["SED"]) and "mean response 1.1" in repr(table["SCD"])
-    assert "no policies" in str(lb.results.Comparison())
+    assert "no policies" in str(lb.comparisons.Comparison())
 
 
 def test_a_trace_counts_its_own_capacities():

@@ -5,6 +5,7 @@ With `chooser` the twin simulates; with `outcomes` the same code is walked throu
 the exact law of what it does.
 """
 
+import itertools
 import math
 from collections import deque
 from fractions import Fraction
@@ -70,23 +71,25 @@ def outcomes(play, tilt=0.0):
         script[-1].pop()
 
 
-def shares(queues, rates, estimate):
-    """Dispatch probabilities of SCD: the water-filling form with single jobs (beta = 1), exact.
+def shares(queues, rates, estimate, beta=1):
+    """Dispatch probabilities of SCD: the water-filling form, exact.
 
     Parameters
     ----------
     queues, rates : sequence
         One entry per server; a rate of 0 is out of service and has probability 0.
     estimate : int or Fraction
-        Estimated jobs of the round, at least 1.
+        Estimated jobs of the round, at least beta.
+    beta : int
+        Jobs that stay together; 1 where each goes by itself.
     """
     live = [s for s, mu in enumerate(rates) if mu > 0]
     mu = [Fraction(r) for r in rates]
-    half_more = [q + Fraction(1, 2) for q in queues]
+    half_more = [q + Fraction(beta, 2) for q in queues]
     p = [Fraction(0) for _ in rates]
-    volume = estimate - 1
+    volume = estimate - beta
     if volume == 0:
-        height = {s: (2 * queues[s] + 1) / float(rates[s]) for s in live}
+        height = {s: (2 * queues[s] + beta) / float(rates[s]) for s in live}
         least = min(height.values())
         tied = [s for s in live if height[s] - least <= 4 * math.ulp(least)]
         for s in tied:
@@ -110,7 +113,8 @@ class Twin:
     Parameters
     ----------
     policy : str
-        JSQ, SED, SED+1, JSQ(d), hJSQ(d), WR, JIQ, hJIQ, LSQ, hLSQ, TWF or SCD; d a number, as in JSQ(2).
+        JSQ, SED, SED+1, JSQ(d), hJSQ(d), WR, JIQ, hJIQ, LSQ, hLSQ, TWF or SCD; d a number, as in JSQ(2). The last
+        two may tell how they estimate the arrivals, as in SCD(mean) or SCD(20), and how they draw: SCD(systematic).
     rates : sequence of float
         One per server; 0 is out of service.
     dispatchers : int
@@ -119,6 +123,10 @@ class Twin:
         From `chooser`, or handed out by `outcomes`.
     queued : sequence of int, optional
         Jobs in the queues at the start, as if they had come in round 0; default none.
+    mean : number, optional
+        Jobs that come in a round in the long run, where the policy reckons with it.
+    splittable : bool
+        False: a dispatcher's jobs of a round all go where its rule sends the first.
 
     Attributes
     ----------
@@ -136,10 +144,11 @@ class Twin:
         Per dispatcher, what it takes the queues to be (LSQ, hLSQ).
     """
 
-    def __init__(self, policy, rates, dispatchers, choose, queued=None):
-        name, bracket, d = policy.partition("(")
-        self.policy = name + "(d)" if bracket else name
-        self.d = int(d.removesuffix(")")) if bracket else None
+    def __init__(self, policy, rates, dispatchers, choose, queued=None, mean=None, splittable=True):
+        name, bracket, inside = policy.partition("(")
+        self.words = inside.removesuffix(")").split(", ") if name in ("TWF", "SCD") and bracket else []
+        self.policy = name + "(d)" if bracket and not self.words else name
+        self.d = int(inside.removesuffix(")")) if bracket and not self.words else None
         self.rule = {
             "JSQ": self._jsq,
             "SED": self._sed,
@@ -161,6 +170,10 @@ class Twin:
         self.dispatchers = dispatchers
         self.choose = choose
         self.now = 1
+        self.mean = mean
+        self.splittable = splittable
+        self.carried = 1  # jobs that go wherever the rule sends one
+        self.batches = [[] for _ in range(dispatchers)]
         self.queues = [deque([0] * int(q)) for q in ([0] * len(self.rates) if queued is None else queued)]
         self.totals = [0] * len(self.rates)
         self.tokens = [set() for _ in range(dispatchers)]
@@ -177,11 +190,15 @@ class Twin:
         `batches` holds the jobs per dispatcher; returns `sent[d][s]`, jobs of dispatcher d for server s.
         """
         q = self.lengths()
+        for past, jobs in zip(self.batches, batches, strict=True):
+            past.append(jobs)
         sent = []
         for d, jobs in zip(range(self.dispatchers), batches, strict=True):
             own = [0] * len(q)
+            if not self.splittable:
+                self.carried, jobs = int(jobs), min(jobs, 1)
             self.rule(d, int(jobs), q, own)
-            sent.append(own)
+            sent.append([self.carried * x for x in own])
         self.totals = [sum(column) for column in zip(*sent, strict=True)]
         for s, jobs in enumerate(self.totals):
             if jobs:
@@ -296,19 +313,51 @@ class Twin:
             view[s] += 1
         for s, n in enumerate(own):
             if n:
-                view[s] = q[s] + n  # the truth is learnt once the batch is sent
+                view[s] = q[s] + n * self.carried  # the truth is learnt once the batch is sent
 
     def _twf(self, d, jobs, q, own):
-        self._by_shares(jobs, q, own, [1.0 if mu > 0 else 0.0 for mu in self.rates])
+        self._by_shares(d, jobs, q, own, [1.0 if mu > 0 else 0.0 for mu in self.rates])
 
     def _scd(self, d, jobs, q, own):
-        self._by_shares(jobs, q, own, self.rates)
+        self._by_shares(d, jobs, q, own, self.rates)
 
-    def _by_shares(self, jobs, q, own, rates):
-        if jobs:
-            p = [float(x) for x in shares(q, rates, self.dispatchers * jobs)]
-            for _ in range(jobs):
-                own[self.choose(p)] += 1
+    def _by_shares(self, d, jobs, q, own, rates):
+        if not jobs:
+            return
+        beta = self.carried
+        p = shares(q, rates, max(beta, self._estimate(d, jobs * beta)), beta)
+        if "systematic" in self.words and self.splittable:
+            self._spread(jobs, p, own)
+            return
+        p = [float(x) for x in p]
+        for _ in range(jobs):
+            own[self.choose(p)] += 1
+
+    def _estimate(self, d, jobs):
+        """What dispatcher d takes to arrive in all."""
+        told = [word for word in self.words if word != "systematic"] or ["own"]
+        if told[0] == "oracle":
+            return sum(past[-1] for past in self.batches)
+        if told[0] == "mean":
+            return Fraction(self.mean)
+        if told[0] == "own+mean":
+            return jobs + Fraction(self.mean) * (self.dispatchers - 1) / self.dispatchers
+        if told[0] == "capacity":
+            return sum(Fraction(mu) for mu in self.rates)
+        if told[0] == "ewma":
+            past = self.batches[d][::-1]
+            weights = [Fraction(9, 10) ** k for k in range(len(past))]
+            return self.dispatchers * sum(x * w for x, w in zip(past, weights, strict=True)) / sum(weights)
+        return self.dispatchers * jobs if told[0] == "own" else Fraction(told[0])
+
+    def _spread(self, jobs, p, own):
+        """One offset u: job k goes where (k + u) / jobs falls among the probabilities, laid end to end."""
+        ends = [sum(p[: s + 1]) for s in range(len(p))]
+        edges = sorted({Fraction(0), Fraction(1), *(jobs * end % 1 for end in ends)})
+        piece = self.choose([b - a for a, b in itertools.pairwise(edges)])
+        offset = (edges[piece] + edges[piece + 1]) / 2
+        for k in range(jobs):
+            own[min(s for s, end in enumerate(ends) if (k + offset) / jobs < end)] += 1
 
 
 def _sum(q, own):

@@ -3,7 +3,7 @@
 import difflib
 import re
 
-from lbcore.policies.base import DECIDE_ALL, DECIDE_ONE, FINISH, Policy
+from lbcore.policies.base import ARRIVE, DECIDE_ALL, DECIDE_ONE, FINISH, Policy
 from lbcore.policies.coordinated import SCD, TWF
 from lbcore.policies.idle import JIQ, hJIQ
 from lbcore.policies.local import LSQ, hLSQ
@@ -28,9 +28,11 @@ POLICIES = {
         hLSQ(),
     )
 }
+ESTIMATING = {"SCD": SCD, "TWF": TWF}  # of names with words, as "SCD(mean)"
 FAMILIES = {"JSQ": JSQd, "hJSQ": hJSQd, "LSQ": LSQ, "hLSQ": hLSQ}  # of names with a number, as "JSQ(3)"
 
 __all__ = [
+    "ARRIVE",
     "DECIDE_ALL",
     "DECIDE_ONE",
     "FINISH",
@@ -65,12 +67,15 @@ def find(policy):
         return policy
     if isinstance(policy, str) and policy in POLICIES:
         return POLICIES[policy]
-    number = re.fullmatch(r"(\w+)\((\d+)\)", policy) if isinstance(policy, str) else None
-    if number and number[1] in FAMILIES:
-        return FAMILIES[number[1]](int(number[2]))
+    told = re.fullmatch(r"(\w+)\((.+)\)", policy) if isinstance(policy, str) else None
+    if told and told[1] in FAMILIES and told[2].isdecimal():
+        return FAMILIES[told[1]](int(told[2]))
+    if told and told[1] in ESTIMATING:
+        return ESTIMATING[told[1]].told(told[2])
     nearest = max(POLICIES, key=lambda name: _likeness(name, str(policy)))
     raise ValueError(
-        f"unknown policy {policy!r}; nearest: {nearest!r}. Known: {', '.join(POLICIES)}, and JSQ(3) and its kin"
+        f"unknown policy {policy!r}; nearest: {nearest!r}. Known: {', '.join(POLICIES)}, "
+        "and JSQ(3), SCD(mean) and their kin"
     )
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from lbcore.compiled import kernel
 from lbcore.draws import below, draw, raffle, scatter, uniform
-from lbcore.policies.base import DECIDE_ALL, DECIDE_ONE, FINISH, Policy, live_ones
+from lbcore.policies.base import DECIDE_ALL, DECIDE_ONE, FINISH, Policy, carry_along, live_ones
 from lbcore.policies.order import fill
 
 
@@ -94,6 +94,20 @@ def best_of_idle(d, jobs, view, rates, options, memory, rng, sent):
                 memory[d, servers] -= 1.0
 
 
+@kernel(DECIDE_ONE)
+def whole_to_an_idle(d, jobs, view, rates, options, memory, rng, sent):
+    """JIQ: the batch to one of the token servers, evenly at random; all tokens are dropped."""
+    evenly_to_idle(d, min(jobs, 1), view, rates, options, memory, rng, sent)
+    carry_along(jobs, sent)
+
+
+@kernel(DECIDE_ONE)
+def whole_to_best_of_idle(d, jobs, view, rates, options, memory, rng, sent):
+    """hJIQ: the batch to the fastest of the token servers; its token is dropped."""
+    best_of_idle(d, min(jobs, 1), view, rates, options, memory, rng, sent)
+    carry_along(jobs, sent)
+
+
 @kernel("int64(int64[::1], float64[:, ::1])")
 def jobs_without_tokens(batches, memory):
     """Jobs of the dispatchers that hold no token."""
@@ -130,6 +144,7 @@ class JIQ(Policy):
 
     name = "JIQ"
     decide_one = staticmethod(evenly_to_idle)
+    decide_whole = staticmethod(whole_to_an_idle)
     decide_all = staticmethod(all_evenly_to_idle)
     finish = staticmethod(give_tokens)
 
@@ -150,6 +165,7 @@ class hJIQ(JIQ):
 
     name = "hJIQ"
     decide_one = staticmethod(best_of_idle)
+    decide_whole = staticmethod(whole_to_best_of_idle)
     decide_all = staticmethod(all_to_best_of_idle)
 
     def prepare(self, cluster):

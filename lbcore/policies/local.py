@@ -10,7 +10,7 @@ import numpy as np
 
 from lbcore.compiled import kernel
 from lbcore.draws import draw_another, draw_left, raffle
-from lbcore.policies.base import DECIDE_ONE, Policy, live_ones
+from lbcore.policies.base import DECIDE_ONE, Policy, carry_along, live_ones
 from lbcore.policies.order import fill, level_off
 
 
@@ -58,6 +58,30 @@ def soonest_as_known(d, jobs, view, rates, options, memory, rng, sent):
         learn(d, view, memory, sent)
 
 
+@kernel(DECIDE_ONE)
+def whole_to_shortest_as_known(d, jobs, view, rates, options, memory, rng, sent):
+    """LSQ: look, send the batch to the shortest as known, then learn."""
+    look(d, view, options, memory, rng)
+    if jobs > 0:
+        servers = view.size
+        guess = memory[d, servers]
+        memory[d, servers] = level_off(memory[d, :servers], options[1 : 1 + servers], 1, guess, rng, sent)
+        carry_along(jobs, sent)
+        learn(d, view, memory, sent)
+
+
+@kernel(DECIDE_ONE)
+def whole_to_soonest_as_known(d, jobs, view, rates, options, memory, rng, sent):
+    """hLSQ: look, send the batch to the smallest known / rate, then learn."""
+    look(d, view, options, memory, rng)
+    if jobs > 0:
+        servers = view.size
+        guess = memory[d, servers]
+        memory[d, servers] = fill(memory[d, :servers], rates, 0.0, 1, guess, rng, sent)
+        carry_along(jobs, sent)
+        learn(d, view, memory, sent)
+
+
 @dataclass(frozen=True)
 class LSQ(Policy):
     """Local shortest queue: JSQ on the dispatcher's own array of queues, a few entries of it renewed each round.
@@ -70,6 +94,7 @@ class LSQ(Policy):
 
     samples: int = 2
     decide_one = staticmethod(shortest_as_known)
+    decide_whole = staticmethod(whole_to_shortest_as_known)
     family = "LSQ"
 
     def __post_init__(self):
@@ -104,6 +129,7 @@ class hLSQ(LSQ):
 
     family = "hLSQ"
     decide_one = staticmethod(soonest_as_known)
+    decide_whole = staticmethod(whole_to_soonest_as_known)
 
     def weights(self, cluster):
         return cluster.rates

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lbcore.compiled import kernel
-from lbcore.policies.base import DECIDE_ALL, DECIDE_ONE, Policy, live_ones
+from lbcore.policies.base import DECIDE_ALL, DECIDE_ONE, Policy, carry_along, live_ones
 from lbcore.policies.order import begin, fill, level_off, level_up, reach, rise, sift, some_of
 
 
@@ -17,6 +17,13 @@ def to_the_best(d, jobs, view, rates, options, memory, rng, sent):
     """Options: how much of the job itself is counted, then the speeds that lengths are divided by."""
     if jobs > 0:
         fill(view, options[1:], options[0], jobs, np.inf, rng, sent)
+
+
+@kernel(DECIDE_ONE)
+def whole_to_the_best(d, jobs, view, rates, options, memory, rng, sent):
+    """The batch to the best."""
+    to_the_best(d, min(jobs, 1), view, rates, options, memory, rng, sent)
+    carry_along(jobs, sent)
 
 
 @kernel(DECIDE_ALL)
@@ -108,12 +115,20 @@ def to_the_first_shortest(d, jobs, view, rates, options, memory, rng, sent):
         sent[best] += 1
 
 
+@kernel(DECIDE_ONE)
+def whole_to_the_first_shortest(d, jobs, view, rates, options, memory, rng, sent):
+    """The batch to the first of the shortest."""
+    to_the_first_shortest(d, min(jobs, 1), view, rates, options, memory, rng, sent)
+    carry_along(jobs, sent)
+
+
 @dataclass(frozen=True)
 class JSQFirst(Policy):
     """JSQ with ties to the lowest index (ours, as a warning: products have had this fault)."""
 
     name = "JSQ, ties to the first"
     decide_one = staticmethod(to_the_first_shortest)
+    decide_whole = staticmethod(whole_to_the_first_shortest)
 
     def prepare(self, cluster):
         return live_ones(cluster)
@@ -125,6 +140,7 @@ class JSQ(Policy):
 
     name = "JSQ"
     decide_one = staticmethod(to_the_best)
+    decide_whole = staticmethod(whole_to_the_best)
     decide_all = staticmethod(all_to_the_shortest)
 
     def prepare(self, cluster):
@@ -140,6 +156,7 @@ class SED(Policy):
 
     name = "SED"
     decide_one = staticmethod(to_the_best)
+    decide_whole = staticmethod(whole_to_the_best)
     decide_all = staticmethod(all_to_the_soonest)
     counted = 0.0
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from lbcore.compiled import kernel
 from lbcore.draws import draw, draw_another, draw_left, precedes, raffle, uniform
-from lbcore.policies.base import DECIDE_ONE, Policy, live_ones
+from lbcore.policies.base import DECIDE_ONE, Policy, carry_along, live_ones
 
 
 @kernel("void(int64, float64[::1], float64[::1], float64[::1], uint64[::1], int64[::1])")
@@ -53,6 +53,13 @@ def best_of_few(d, jobs, view, rates, options, memory, rng, sent):
         sent[best] += 1
 
 
+@kernel(DECIDE_ONE)
+def whole_to_best_of_few(d, jobs, view, rates, options, memory, rng, sent):
+    """One look for the batch."""
+    best_of_few(d, min(jobs, 1), view, rates, options, memory, rng, sent)
+    carry_along(jobs, sent)
+
+
 @dataclass(frozen=True)
 class JSQd(Policy):
     """JSQ(d): each job to the shortest of d servers drawn evenly, own jobs counted; ties at random.
@@ -65,6 +72,7 @@ class JSQd(Policy):
 
     d: int = 2
     decide_one = staticmethod(best_of_few)
+    decide_whole = staticmethod(whole_to_best_of_few)
     family = "JSQ"
 
     def __post_init__(self):

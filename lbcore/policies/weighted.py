@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from lbcore.compiled import kernel
 from lbcore.draws import draw, raffle, scatter
-from lbcore.policies.base import DECIDE_ALL, DECIDE_ONE, Policy
+from lbcore.policies.base import DECIDE_ALL, DECIDE_ONE, Policy, carry_along
 
 
 @kernel(DECIDE_ONE)
@@ -12,6 +12,13 @@ def at_random(d, jobs, view, rates, options, memory, rng, sent):
     """Options: the raffle of the rates."""
     for _ in range(jobs):
         sent[draw(options, rng)] += 1
+
+
+@kernel(DECIDE_ONE)
+def whole_at_random(d, jobs, view, rates, options, memory, rng, sent):
+    """One draw for the batch."""
+    at_random(d, min(jobs, 1), view, rates, options, memory, rng, sent)
+    carry_along(jobs, sent)
 
 
 @kernel(DECIDE_ALL)
@@ -30,6 +37,7 @@ class WR(Policy):
 
     name = "WR"
     decide_one = staticmethod(at_random)
+    decide_whole = staticmethod(whole_at_random)
     decide_all = staticmethod(all_at_random)
 
     def prepare(self, cluster):
