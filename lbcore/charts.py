@@ -23,8 +23,8 @@ RESPONSE = "response time (rounds)"
 def look(name):
     """Colour, dash and mark of a policy, the same in every figure.
 
-    A policy with a number, as "JSQ(5)" or "JSQ(d)", looks as the one of its kind in `POLICIES`; one of a user's own
-    by its name.
+    A family, "JSQ(d)", looks as its member in `POLICIES`; other members, "JSQ(5)", have its colour with another dash
+    and mark. A policy of a user's own looks by its name.
     """
     place = list(policies.POLICIES).index(name) if name in policies.POLICIES else _place(name)
     return {
@@ -35,11 +35,14 @@ def look(name):
 
 
 def _place(name):
+    number = zlib.crc32(name.encode())
     try:
-        kind = type(policies.find(re.sub(r"\(\w+\)", "(2)", name)))
+        kind = type(policies.find(re.sub(r"\((d|s)\)", "(2)", name)))
     except ValueError:
-        return zlib.crc32(name.encode())
-    return [type(policy) for policy in policies.POLICIES.values()].index(kind)
+        return number
+    family = name.endswith(("(d)", "(s)"))
+    place = [type(policy) for policy in policies.POLICIES.values()].index(kind)
+    return place if family else place + len(COLOURS) * (1 + number % (len(DASHES) * len(MARKS) - 1))
 
 
 def _line(name, **where):
@@ -69,7 +72,7 @@ def overview(names, width=760, height=664):
     )  # fmt: skip
     bar = {"color": TEXT, "thickness": 1.5, "width": 5}
     figure.add_bar(name="mean", showlegend=False, error_y=bar, row=1, col=1)
-    figure.add_scatter(name="floor: no policy can be below", mode="lines", line=FLOOR, row=1, col=1)
+    figure.add_scatter(name="floor in the long run", mode="lines", line=FLOOR, row=1, col=1)
     for name in names:
         figure.add_scatter(**_line(name, visible=False, showlegend=False), row=1, col=2)
     for name in names:
@@ -154,7 +157,7 @@ def responses(lines, x, y="mean " + RESPONSE, log=False, level=None, width=760, 
     log : bool
         Whether the x axis is logarithmic.
     level : pair (str, float), optional
-        A line across, with its name.
+        A line across, with its name: a policy's, or another.
     """
     figure = make_subplots()
     told = [e.value for points in lines.values() for _, e in points if e is not None]
@@ -176,9 +179,8 @@ def responses(lines, x, y="mean " + RESPONSE, log=False, level=None, width=760, 
             )  # fmt: skip
     values = sorted({value for points in lines.values() for value, _ in points})
     if level:
-        figure.add_scatter(
-            x=[values[0], values[-1]], y=[level[1]] * 2, mode="lines", name=level[0], line=FLOOR
-        )
+        line = _line(level[0]) if level[0] in policies.POLICIES else {"name": level[0], "line": FLOOR}
+        figure.add_scatter(**line | {"mode": "lines"}, x=[values[0], values[-1]], y=[level[1]] * 2)
     plain_layout(figure, width, height)
     figure.update_xaxes(title_text=x, tickvals=values, type="log" if log else "linear")
     figure.update_yaxes(title_text=y)

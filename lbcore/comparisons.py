@@ -47,8 +47,9 @@ class Comparison(dict):
         if result is None:
             return "no policies"
         return (
-            f"Response times in rounds; {len(result.runs)} x {result.workload.rounds:,} rounds at load "
-            f"{result.workload.load:.4g}, {result.completed + result.unfinished:,} {result.unit} a policy"
+            f"Response times in rounds; {len(result.runs)} x {result.workload.rounds:,} rounds"
+            f"{f' ({result.warmup:,} of them warm-up)' if result.warmup else ''} at load {result.workload.load:.4g}, "
+            f"{result.completed + result.unfinished:,} {result.unit} a policy"
             + ("; ± 95 % intervals" if len(result.runs) > 1 else "; one replication, so no intervals")
             + result.conditions
         )

@@ -24,9 +24,10 @@ def advance(
     """
     servers = rates.size
     own, together = np.empty(servers, dtype=np.int64), np.empty(servers, dtype=np.int64)
-    view = np.empty(servers)
+    view, batches = np.empty(servers), np.empty(arrivals.shape[1], dtype=np.int64)
     for row in range(arrivals.shape[0]):
-        now, batches = start + row, arrivals[row]
+        now = start + row
+        batches[:] = arrivals[row]  # a copy: policies of one's own may write to it
         together[:] = 0
         seen[now % seen.shape[0]] = lengths
         shown = (now + 1) % seen.shape[0]
@@ -46,7 +47,7 @@ def advance(
             wrong |= (
                 (together[s] < 0) | ((rates[s] == 0.0) & (together[s] != 0)) | (view[s] != seen[shown, s])
             )
-        if wrong or placed != batches.sum():
+        if wrong or placed != arrivals[row].sum():
             return pool, free, histogram, now
         if state[0] < servers:
             pool, free = enlarge(pool, free, state)

@@ -3,7 +3,7 @@
 import math
 import os
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import replace
 from functools import cache
 
@@ -22,7 +22,7 @@ class Running:
 
     After any number of rounds its results are, to the last bit, those of `compare` for as many rounds.
 
-    Parameters and errors are those of `compare`; `workload.rounds` is where it ends.
+    Parameters and errors are those of `compare`; `workload.rounds` is where it ends. A trace is for `compare`.
     """
 
     def __init__(
@@ -31,6 +31,8 @@ class Running:
         self.workload, self.warmup = workload, warmup
         self._conditions = warmup, information, splittable, tasks
         self.policies = checked(workload, policies, replications, *self._conditions)
+        if workload.is_trace:
+            raise ValueError(f"workload = {workload!r}: a trace has its length; give it to compare")
         self._replications = [
             Replication(workload, self.policies, r, *self._conditions) for r in range(replications)
         ]
@@ -55,22 +57,34 @@ class Running:
 
     def wait(self):
         """Wait for what was started; raises what went wrong in it."""
+        wait(self._tasks)  # all of it: nobody may read counts that still move
         tasks, self._tasks = self._tasks, []
         for task in tasks:
             task.result()
 
-    def run(self, seconds=math.inf, least=0, most=math.inf):
-        """Go on for about `seconds`, till at least the round `least`, at most the round `most` or the end."""
-        end, size, over = min(most, self.workload.rounds), 32, time.perf_counter() + seconds
+    def abandon(self):
+        """Make way: what has not begun of what was started never will. No results can be had afterwards."""
+        for task in self._tasks:
+            task.cancel()
+
+    def run(self, seconds=math.inf, least=0, most=math.inf, limit=math.inf):
+        """Go on for about `seconds`, at most to the round `most` or the end.
+
+        Till the round `least` it goes on longer, but no longer than about `limit` seconds, once a round counts.
+        """
+        end, size, began = min(most, self.workload.rounds), 8, time.perf_counter()
         while self.now < end:
-            began = time.perf_counter()
+            lap = time.perf_counter()
             self.start(min(size, end - self.now))
             self.wait()
-            left = over - time.perf_counter()
-            pace = (time.perf_counter() - began) / size
-            if left < 16 * pace and self.now >= least:
+            spent = time.perf_counter() - began
+            pace = (time.perf_counter() - lap) / size
+            if spent + 8 * pace > seconds and self.now >= least:
                 break
-            size = int(min(end, max(16, least - self.now, left / pace)))
+            if spent > limit and self.now > self.warmup:
+                break
+            wanted = max(8, least - self.now, (seconds - spent) / pace)
+            size = int(min(end, max(1, min(wanted, (limit - spent) / pace))))
 
     def results(self):
         """The results so far, a `Comparison`; its workload is as long as what was done."""

@@ -107,6 +107,11 @@ class Workload:
         return cls(cluster, load, len(arrivals), seed, None, arrivals, capacities)
 
     @property
+    def is_trace(self):
+        """Whether its arrivals, or its capacities, were given and not drawn."""
+        return self._arrivals is not None
+
+    @property
     def arrival_rates(self):
         """Mean jobs a round at each dispatcher, shape (m,); of a trace its means."""
         if self._arrivals is not None:

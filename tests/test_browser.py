@@ -175,7 +175,7 @@ def test_load_and_heterogeneity_by_hand(page, at):
     page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     page.mouse.down()
     for step in range(1, 41):
-        page.mouse.move(box["x"] + box["width"] / 2 + 3 * step, box["y"] + box["height"] / 2)
+        page.mouse.move(box["x"] + box["width"] / 2 + 8 * step, box["y"] + box["height"] / 2)
     page.mouse.up()
     wait_for_answer(page, panel, load=0.93, heterogeneity=100.0)
     page.get_by_role("button", name="Copy as code").click()

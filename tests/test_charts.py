@@ -33,8 +33,11 @@ def test_policies_are_told_apart_without_colour_and_in_both_themes():
 
 
 def test_kin_of_a_policy_look_like_it():
-    assert charts.look("JSQ(7)") == charts.look("JSQ(d)") == charts.look("JSQ(2)") != charts.look("JSQ")
-    assert charts.look("LSQ(d)") == charts.look("LSQ") and charts.look("my own") == charts.look("my own")
+    assert charts.look("JSQ(d)") == charts.look("JSQ(2)") and charts.look("LSQ(d)") == charts.look("LSQ")
+    looks = [charts.look(f"JSQ({d})") for d in (2, 3, 5)]
+    assert len({its["colour"] for its in looks}) == 1 and looks[0]["colour"] != charts.look("JSQ")["colour"]
+    assert len({(its["dash"], its["mark"]) for its in looks}) == 3
+    assert charts.look("my own") == charts.look("my own")
 
 
 def test_one_look_in_every_figure():

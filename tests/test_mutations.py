@@ -179,7 +179,7 @@ SIMULATION = [  # tried in test_mutations_simulation.py, so that another worker 
     Mutation("information", "return Information(_count(", "return Information(1 + _count(", ("information",)),
     Mutation("rounds", "(now + 1) % seen.shape[0]", "now % seen.shape[0]", ("information",), only="shown"),
     Mutation("simulation", "max(0, self.warmup - self.now)", "0", ("simulator",), only="warm"),
-    Mutation("rounds", "placed != batches.sum()", "False", ("simulator",), only="loses"),
+    Mutation("rounds", "placed != arrivals[row].sum()", "False", ("simulator",), only="loses"),
     Mutation(
         "simulator",
         "if warmup >= workload.rounds",

@@ -11,13 +11,14 @@ import traitlets
 
 from lbcore.explore.panel import Panel
 
-PATIENCE, ROUNDS = 0.15, 250  # seconds for the first answer, and how many rounds it counts whatever it takes
+PATIENCE = 0.15  # seconds for the first answer,
+ROUNDS, LIMIT = 250, 1.0  # which counts so many rounds, even if that takes longer, but no longer than this
 SLICE = 0.04  # seconds that a refinement takes in one go
 REDRAW = 0.5  # seconds between two drawings of it
 
 
 class Ticks(widgets.Box):
-    """A box to tick for each name; `value` is the tuple of those ticked, in their order."""
+    """A box to tick for each name; `value` is the tuple of those ticked, in the order of the boxes."""
 
     value = traitlets.Tuple()
 
@@ -32,6 +33,13 @@ class Ticks(widgets.Box):
         super().__init__([label, boxes])
         self.observe(self._told, "value")
         self.value = tuple(ticked)
+
+    @traitlets.validate("value")
+    def _known(self, proposal):
+        for name in proposal["value"]:
+            if name not in self._boxes:
+                raise ValueError(f"{name!r} is not among the boxes: {', '.join(self._boxes)}")
+        return tuple(name for name in self._boxes if name in proposal["value"])
 
     def _ticked(self, _):
         self.value = tuple(name for name, box in self._boxes.items() if box.value)
@@ -75,37 +83,36 @@ class LivePanel(Panel):
     def refresh(self):
         """Answer at once, from few rounds; then refine, where there is an event loop to do so."""
         self._drop()
+        if self.running is not None:
+            self.running.abandon()
         self._tell("computing…", 0.0)
-        self.running = None
-        try:
+        with self._told():
             running, first = self.start(**self.settings())
-            running.run(PATIENCE, least=min(first, running.warmup + ROUNDS), most=first)
-        except ValueError as error:
-            self._fail(error)
-            return
-        self.running = running
-        with contextlib.suppress(RuntimeError):  # without an event loop only settle() goes on
-            loop = asyncio.get_running_loop()
-            self._task = loop.create_task(self._refine(running))  # begins when this is over
-            self._stop.disabled = False
-        self._show_so_far()
+            least = min(first, running.warmup + ROUNDS)
+            running.run(PATIENCE, least=least, most=first, limit=LIMIT)
+            self.running = running
+            with contextlib.suppress(RuntimeError):  # without an event loop only settle() goes on
+                self._task = asyncio.get_running_loop().create_task(self._refine(running))
+            self._show_so_far("refining" if self._task else "first answer")
 
     def settle(self):
         """Wait for the refined answer, and show it."""
         self._drop()
         if self.running is not None:
-            self.running.run()
-            self._show_so_far()
+            with self._told():
+                self.running.run()
+                self._show_so_far("refined")
 
     def stop(self):
         """Refine no further; what is shown stays."""
         self._drop()
         if self.running is not None:
-            self._show_so_far()
+            with self._told():
+                self._show_so_far("stopped")
 
     async def _refine(self, running):
         size, shown = 16, time.perf_counter()
-        try:
+        with self._told():
             while not running.done:
                 began = time.perf_counter()
                 slices = [asyncio.wrap_future(task) for task in running.start(size)]
@@ -113,43 +120,42 @@ class LivePanel(Panel):
                 for done in slices:
                     done.exception()  # wait() raises it; asked here, so that asyncio does not complain too
                 running.wait()
-                size = max(16, int(size * SLICE / (time.perf_counter() - began)))
-                if time.perf_counter() - shown > REDRAW and not running.done:
-                    self._show_so_far()
+                size = max(1, int(size * SLICE / (time.perf_counter() - began)))
+                if time.perf_counter() - shown > REDRAW:
+                    self._show_so_far("refining")
                     shown = time.perf_counter()
-        except ValueError as error:  # of a policy that someone wrote
-            self.running, self._task = None, None
-            self._fail(error)
-            return
-        self._task = None
-        self._show_so_far()
+            self._task = None
+            self._show_so_far("refined")
 
     def _drop(self):
         task, self._task = self._task, None
         if task is not None:
             task.cancel()
-        self._stop.disabled = True
 
-    def _show_so_far(self):
-        now, end = self.running.now, self.running.workload.rounds
-        self._show(self.arrays(self.running))
-        if now == end:
-            told = "refined"
+    @contextlib.contextmanager
+    def _told(self):
+        """Whatever goes wrong, in a policy that someone wrote too, is told in the panel."""
+        try:
+            yield
+        except Exception as error:
+            self.running, self._task = None, None
             self._stop.disabled = True
-        else:
-            told = "refining" if self._task else "stopped"
-        self._tell(f"{told}: {now:,} of {end:,} rounds", now / end)
+            self._tell("", 0.0)
+            kind = "" if isinstance(error, ValueError) else f"{type(error).__name__}: "
+            self._say(f"{kind}{error}. The figure shows the last answer before.", wrong=True)
+
+    def _show_so_far(self, word):
+        now, end = self.running.now, self.running.workload.rounds
+        self._stop.disabled = self._task is None
+        self._show(self.arrays(self.running))
+        self._tell(f"{'refined' if now == end else word}: {now:,} of {end:,} rounds", now / end)
         code = html.escape(json.dumps(self.code(**self.settings())))
         self._copy.value = (
             f'<button class="jupyter-button" style="width:120px" title="The lines that give these very numbers" '
-            f"data-code='{code}' onclick=\"navigator.clipboard.writeText(JSON.parse(this.dataset.code)); "
-            "this.textContent = 'Copied'\">Copy as code</button>"
+            f"data-code='{code}' onclick=\"const lines = JSON.parse(this.dataset.code); if (navigator.clipboard) "
+            "{ navigator.clipboard.writeText(lines); this.textContent = 'Copied' } "
+            "else window.prompt('Copy these lines', lines)\">Copy as code</button>"
         )
-
-    def _fail(self, error):
-        self._stop.disabled = True
-        self._tell("", 0.0)
-        self._say(f"{error}. The figure still shows what was before.", wrong=True)
 
     def _tell(self, text, share):
         self.state.value = f'<span class="lb-state" role="status">{html.escape(text)}</span>'

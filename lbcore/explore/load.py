@@ -1,12 +1,15 @@
 """The load panel: what load and heterogeneity do to the policies, simulated anew at every move."""
 
+from types import MappingProxyType
+
 import ipywidgets as widgets
 import numpy as np
 import pandas as pd
 
-from lbcore import charts, policies
+from lbcore import charts
 from lbcore.cluster import Cluster
 from lbcore.explore.live import LivePanel, Ticks
+from lbcore.policies import POLICIES, find
 from lbcore.results import difference
 from lbcore.running import Running
 from lbcore.theory import pooled_floor
@@ -55,23 +58,37 @@ class LoadPanel(LivePanel):
     ----------
     policies : sequence of str or Policy
         What can be ticked; all that are built in if not given. Names or policies of your own.
-    ticked : sequence of str
+    ticked : sequence of str, optional
         Names ticked at first.
     **settings
-        First values of the controls: load, heterogeneity, kind, share, servers, dispatchers, seed.
+        First values of the controls: load, heterogeneity, servers, dispatchers, kind, share, seed.
+
+    Raises
+    ------
+    ValueError
+        For a policy or a setting that it does not know.
     """
 
-    def __init__(self, policies=tuple(policies.POLICIES), ticked=TICKED, **settings):
-        self.known = {p if isinstance(p, str) else p.name: p for p in policies}
-        first = {
+    FIRST = MappingProxyType(
+        {
             "load": 0.9,
             "heterogeneity": 10.0,
             "servers": 100,
             "dispatchers": 10,
-            "seed": 1,
+            "kind": SPREAD,
             "share": 20,
+            "seed": 1,
         }
-        first |= {"kind": SPREAD} | settings
+    )
+
+    def __init__(self, policies=tuple(POLICIES), ticked=None, **settings):
+        self.known = {policy.name: policy for policy in map(find, policies)}
+        for name in settings:
+            if name not in self.FIRST:
+                raise ValueError(f"unknown setting {name!r}; known: {', '.join(self.FIRST)}")
+        first = self.FIRST | settings
+        if ticked is None:
+            ticked = [name for name in self.known if name in TICKED] or list(self.known)
         units = {"heterogeneity": "heterogeneity H"}
         controls = {
             name: widgets.SelectionSlider(
@@ -87,7 +104,7 @@ class LoadPanel(LivePanel):
             first["share"], min=0, max=100, step=5, description="fast servers (%)"
         )
         controls["seed"] = widgets.BoundedIntText(first["seed"], min=0, max=10**6, description="seed")
-        controls["policies"] = Ticks(self.known, [n for n in self.known if n in ticked], "policies")
+        controls["policies"] = Ticks(self.known, ticked, "policies")
         super().__init__(
             charts.overview(self.known),
             controls,
@@ -105,9 +122,13 @@ class LoadPanel(LivePanel):
             controls[-1],
         ]
 
+    def refresh(self):
+        """As every live panel; only two speeds have a share."""
+        self.controls["share"].disabled = self.controls["kind"].value != TWO
+        super().refresh()
+
     def start(self, load, policies, **servers):
         """The simulation of some settings, and how many rounds its first answer has."""
-        self.controls["share"].disabled = servers["kind"] != TWO
         cluster, _ = cluster_of(**servers)
         warmup, first, rounds = plan(cluster, load)
         workload = Workload(cluster, load, rounds, servers["seed"])
@@ -165,7 +186,7 @@ class LoadPanel(LivePanel):
             return f"Every policy's queues grow.{told}"
         best = f"Least mean response: {ranked[0].policy}, {ranked[0].estimate()} rounds"
         if np.isfinite(arrays["floor"]):
-            best += f" (no policy can be below {arrays['floor']:.3g})"
+            best += f" (in the long run no policy can be below {arrays['floor']:.3g})"
         if len(ranked) == 1:
             return f"{best}.{told}"
         more = difference(ranked[1], ranked[0])
@@ -193,12 +214,20 @@ class LoadPanel(LivePanel):
     def code(self, load, policies, **servers):
         """The lines that give the numbers now shown."""
         _, made = cluster_of(**servers)
-        names = [p if isinstance(p, str) else p.name for p in policies]
-        running = self.running
+        names, own = [], []
+        for name in policies:
+            policy = self.known[name]
+            if name in POLICIES:
+                names.append(repr(name))
+            elif type(policy).__module__.startswith("lbcore."):
+                names.append(f"lb.policies.{policy!r}")
+            else:
+                names.append(f"own_{len(own)}")
+                own.append(f"{names[-1]} = ...  # your policy {name!r}\n")
         return (
-            f"import lbcore as lb\n\ncluster = {made}\n"
-            f"workload = lb.Workload(cluster, load={load}, rounds={running.now}, seed={servers['seed']})\n"
-            f"lb.compare(workload, {names}, replications={REPLICATIONS}, warmup={running.warmup})"
+            f"import lbcore as lb\n\n{''.join(own)}cluster = {made}\n"
+            f"workload = lb.Workload(cluster, load={load}, rounds={self.running.now}, seed={servers['seed']})\n"
+            f"lb.compare(workload, [{', '.join(names)}], replications={REPLICATIONS}, warmup={self.running.warmup})"
         )
 
 
