@@ -49,7 +49,7 @@ def test_mean_batch_is_what_a_random_job_sees():
 def told(mean, messages, age=1.0, growing=False):
     """What stands in for a result."""
     return SimpleNamespace(
-        estimate=lambda of="mean": Estimate(mean, mean - 0.1, mean + 0.1),
+        estimate=lambda of="mean": Estimate(mean, mean - 0.13, mean + 0.13),
         messages=messages, mean_age=age, growing=growing, growth=SimpleNamespace(value=3.0),
     )  # fmt: skip
 
@@ -69,7 +69,7 @@ def test_lines_run_along_the_messages_and_what_grows_has_no_mean():
 
 def test_table_tells_messages_age_and_growth():
     table = limited.table(RUNS)
-    assert table.loc["sampled(1)"].tolist() == ["10", "9.88", "4.000 ± 0.100", "3.500 ± 0.100"]
+    assert table.loc["sampled(1)"].tolist() == ["10", "9.88", "4.00 ± 0.13", "3.50 ± 0.13"]
     assert table.loc["gossip(1)", "JSQ"] == "growing, +3"
 
 
@@ -93,7 +93,7 @@ def test_figure_has_a_place_in_the_legend_once_and_arrows_where_queues_grow():
     by_name = {trace.name: trace for trace in figure.data}
     grows, scd = by_name["JSQ, gossip"], by_name["SCD, sampled"]
     assert grows.marker.symbol == ("arrow-up",) and grows.y[0] > 4
-    assert scd.y == (3.5, 2.0) and np.allclose(scd.error_y.array, 0.1)
+    assert scd.y == (3.5, 2.0) and np.allclose(scd.error_y.array, 0.13)
     assert {t.line.color for t in figure.data if t.name.startswith("SCD")} == {scd.line.color}
     assert by_name["SCD, shown all"].y == (1.9, 1.9) and by_name["SCD, shown all"].x == (10, 50)
 
