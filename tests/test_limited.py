@@ -123,5 +123,11 @@ def test_panel_shows_what_its_copied_lines_give():
     assert panel.figure.layout.title.text.endswith(
         "5 servers sampled a round, jobs answered; batches not split"
     )
+    shown = [
+        trace.name
+        for trace in panel.figure.data[1:]
+        if trace.visible is not False and trace.showlegend is not False
+    ]
+    assert shown[1:] == ["SCD", "JSQ"]  # after the floor
     panel.learning.value = learning.ALL
     assert panel.samples.disabled and "Messages" not in panel.text

@@ -34,6 +34,18 @@ def information_of(learning, samples):
     return getattr(information, learning)(samples), f"lb.{learning}({samples})"
 
 
+def means_and_tails(names):
+    """The upper two pictures of `charts.overview`; the curves of the third stay, without anything to show."""
+    figure = charts.overview(names, height=420)
+    figure.update_layout(
+        xaxis3_visible=False, yaxis3_visible=False, yaxis_domain=[0, 1], yaxis2_domain=[0, 1]
+    )
+    figure.update_layout(xaxis3_domain=[0, 0.001], yaxis3_domain=[0, 0.001], legend_y=-0.24, title_y=0.96)
+    for trace in figure.data[2 : 2 + len(names)]:
+        trace.showlegend = True
+    return figure
+
+
 class LearningPanel(LoadPanel):
     """Choices of how dispatchers learn of the queues and from how many samples; simulated anew at every move.
 
@@ -70,10 +82,10 @@ class LearningPanel(LoadPanel):
         controls["policies"] = Ticks(self.known, [n for n in self.known if n in ticked], "policies")
         LivePanel.__init__(  # the load panel's pictures and words, under controls of its own
             self,
-            charts.overview(self.known),
+            means_and_tails(self.known),
             controls,
             "For each policy a bar with the mean response time and its interval, over a line that no policy can go "
-            "below; the tail of the response times on a logarithmic axis; and the mean queue by the server's rate.",
+            "below; beside it the tail of the response times on a logarithmic axis.",
         )
 
     def start(self, servers, learning, samples, split, load, dispatchers, policies):
@@ -82,6 +94,10 @@ class LearningPanel(LoadPanel):
         workload = Workload(cluster_of(servers, dispatchers)[0], load, ROUNDS, seed=1)
         seen = information_of(learning, samples)[0]
         return Running(workload, list(policies), REPLICATIONS, WARMUP, seen, split), FIRST
+
+    def arrays(self, running):
+        """What the load panel draws, less the queues by speed, which say nothing of equal servers."""
+        return super().arrays(running) | {"queues": {}}
 
     def title(self, results):
         result = next(iter(results.values()))
