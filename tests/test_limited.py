@@ -123,11 +123,7 @@ def test_panel_shows_what_its_copied_lines_give():
     assert panel.figure.layout.title.text.endswith(
         "5 servers sampled a round, jobs answered; batches not split"
     )
-    shown = [
-        trace.name
-        for trace in panel.figure.data[1:]
-        if trace.visible is not False and trace.showlegend is not False
-    ]
-    assert shown[1:] == ["SCD", "JSQ"]  # after the floor
+    shown = [t.name for t in panel.figure.data[2:] if t.visible and t.showlegend is not False]
+    assert shown == ["SCD", "JSQ"]
     panel.learning.value = learning.ALL
     assert panel.samples.disabled and "Messages" not in panel.text
