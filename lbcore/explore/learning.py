@@ -101,7 +101,7 @@ class LearningPanel(LoadPanel):
 
     def title(self, results):
         result = next(iter(results.values()))
-        return super().title(results) + result.conditions
+        return super().title(results).replace("rates 5 to 5", "all of rate 5") + result.conditions
 
     def words(self, arrays):
         """What the load panel says, and what the information costs and how old it is."""
