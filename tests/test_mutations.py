@@ -198,6 +198,10 @@ SIMULATION = [  # tried in test_mutations_simulation.py, so that another worker 
     ),
     Mutation("explore/live", "box.value = name in change.new", "pass", ("live",), only="ticks"),
     Mutation("explore/load", "min(groups, np.unique(rates).size)", "groups", ("live",), only="groups"),
+    Mutation("homogeneous", "1 / wet.sum(", "0 / wet.sum(", ("limited",), ("06",), only="closed"),
+    Mutation("limited", "None if result.growing", "None if False", ("limited",), only="lines"),
+    Mutation("message_charts", "[mark if e else", "[mark if True else", ("limited",), only="arrows"),
+    Mutation("explore/learning", "lb.{learning}({samples})", "lb.{learning}(2)", ("limited",), only="code"),
     Mutation("theory", "return 1 + float(weights", "return float(weights", ("theory",)),
 ]
 

@@ -2,8 +2,9 @@
 
 from lbcore.explore.distance import DistancePanel
 from lbcore.explore.herd import HerdPanel
+from lbcore.explore.learning import LearningPanel
 from lbcore.explore.load import LoadPanel
 from lbcore.explore.solver import SolverPanel
 from lbcore.explore.water import WaterPanel
 
-__all__ = ["DistancePanel", "HerdPanel", "LoadPanel", "SolverPanel", "WaterPanel"]
+__all__ = ["DistancePanel", "HerdPanel", "LearningPanel", "LoadPanel", "SolverPanel", "WaterPanel"]
