@@ -124,7 +124,8 @@ class LoadPanel(LivePanel):
 
     def refresh(self):
         """As every live panel; only two speeds have a share."""
-        self.controls["share"].disabled = self.controls["kind"].value != TWO
+        if "share" in self.controls:
+            self.controls["share"].disabled = self.controls["kind"].value != TWO
         super().refresh()
 
     def start(self, load, policies, **servers):
