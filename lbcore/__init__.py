@@ -39,6 +39,7 @@ _NAMES = {  # name -> the module that defines it
     "DistancePanel": "explore",
     "SolverPanel": "explore",
     "LoadPanel": "explore",
+    "EstimatePanel": "explore",
 }
 _MODULES = [
     "waterfill",
@@ -62,10 +63,12 @@ _MODULES = [
     "running",
     "summary",
     "herding",
+    "guessing",
     "theory",
     "judge",
     "figures",
     "charts",
+    "areas",
     "animation",
     "timing",
     "explore",

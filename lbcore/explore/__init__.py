@@ -1,9 +1,10 @@
 """Panels: sliders over one live figure. Each has a pure `compute(settings)`, tested without a browser."""
 
 from lbcore.explore.distance import DistancePanel
+from lbcore.explore.estimate import EstimatePanel
 from lbcore.explore.herd import HerdPanel
 from lbcore.explore.load import LoadPanel
 from lbcore.explore.solver import SolverPanel
 from lbcore.explore.water import WaterPanel
 
-__all__ = ["DistancePanel", "HerdPanel", "LoadPanel", "SolverPanel", "WaterPanel"]
+__all__ = ["DistancePanel", "EstimatePanel", "HerdPanel", "LoadPanel", "SolverPanel", "WaterPanel"]
