@@ -34,6 +34,9 @@ def shares(x, parts, names, title, y="share of the jobs", width=760, height=360)
     )  # fmt: skip
     plain_layout(figure, width, height)
     figure.update_layout(showlegend=False)
-    figure.update_xaxes(title_text=title, type="log", showgrid=False, exponentformat="power")
+    ends = np.log10([x[0], x[-1]])
+    figure.update_xaxes(
+        title_text=title, type="log", range=ends, dtick=1, showgrid=False, exponentformat="power"
+    )
     figure.update_yaxes(title_text=y, range=[0, 1], showgrid=False)
     return figure
