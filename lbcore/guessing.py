@@ -18,10 +18,10 @@ COLUMNS = ("off", "by job", "aim", "noise")
 
 
 def aim_and_noise(queues, rates, batches, guesses):
-    """How far from the ideal does a round end, if each dispatcher draws its jobs for a guess of its own?
+    """How far from the ideal does a round end, if each dispatcher draws by its own guess?
 
-    The expected error (SCD, Eq. 4, as `assignment_error`) is the sum of two parts (ours): the error of the jobs that
-    each server expects, and the sum over servers of the variance of its jobs over its rate.
+    The expected error (SCD, Eq. 4, as `assignment_error`) is the sum of two parts (ours): the error
+    of the jobs that each server expects, and the variance of these jobs over the servers' rates.
 
     Parameters
     ----------
@@ -39,9 +39,8 @@ def aim_and_noise(queues, rates, batches, guesses):
     p = scd_probabilities(queues, rates, guesses)
     batches, rates = as_floats("batches", batches), as_floats("rates", rates)
     if batches.shape != p.shape[:1]:
-        raise ValueError(
-            f"batches has shape {batches.shape}, guesses {np.shape(guesses)}: give one of each a dispatcher"
-        )
+        shapes = f"batches has shape {batches.shape}, guesses {np.shape(guesses)}"
+        raise ValueError(f"{shapes}: give one of each a dispatcher")
     aim = assignment_error(batches @ p, queues, rates, batches.sum())
     spread = batches @ (p * (1 - p))
     return float(aim), float(np.sum(spread[rates > 0] / rates[rates > 0]))
