@@ -40,6 +40,7 @@ _NAMES = {  # name -> the module that defines it
     "SolverPanel": "explore",
     "LoadPanel": "explore",
     "LearningPanel": "explore",
+    "EstimatePanel": "explore",
 }
 _MODULES = [
     "waterfill",
@@ -65,11 +66,13 @@ _MODULES = [
     "summary",
     "limited",
     "herding",
+    "guessing",
     "theory",
     "judge",
     "figures",
     "charts",
     "message_charts",
+    "areas",
     "animation",
     "timing",
     "explore",

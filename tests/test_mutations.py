@@ -192,6 +192,9 @@ SIMULATION = [  # tried in test_mutations_simulation.py, so that another worker 
     Mutation("running", "rounds=self.now", "rounds=self.now + 1", ("live",), only="slices"),
     Mutation("summary", "None if result.growing else", "", ("charts",), only="tables"),
     Mutation("herding", 'state["queues"] + sent.sum', "sent.sum", ("charts",), ("05",), only="overshoot"),
+    Mutation("guessing", "p * (1 - p)", "p", ("guessing",), ("09",), only="enumeration"),
+    Mutation("areas", "- parts[-1] / 2", "", ("guessing",), only="areas"),
+    Mutation("explore/estimate", "names[name]: it", "name: it", ("guessing",), only="moving"),
     Mutation("charts", "place % len(MARKS)", "place % 3", ("charts",), only="told"),
     Mutation(
         "animation", "np.cumsum(now, axis=0) - now", "np.cumsum(now, axis=0)", ("charts",), only="piles"
