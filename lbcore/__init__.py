@@ -39,6 +39,7 @@ _NAMES = {  # name -> the module that defines it
     "DistancePanel": "explore",
     "SolverPanel": "explore",
     "LoadPanel": "explore",
+    "StabilityPanel": "explore.stability",
 }
 _MODULES = [
     "waterfill",
@@ -63,9 +64,11 @@ _MODULES = [
     "summary",
     "herding",
     "theory",
+    "stability",
     "judge",
     "figures",
     "charts",
+    "stability_charts",
     "animation",
     "timing",
     "explore",
