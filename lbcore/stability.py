@@ -112,7 +112,7 @@ def drift(workload, policy, rate, edges, replications=4, warmup=0, least=10):
     warmup : int
         Rounds at the start that are not looked at.
     least : int
-        A class is told if it was met as often in each of at least two replications.
+        A class is told if it was met as often in each of at least two replications, and half of them.
 
     Returns
     -------
@@ -134,7 +134,7 @@ def drift(workload, policy, rate, edges, replications=4, warmup=0, least=10):
             there = (work >= edges[k]) & (work < edges[k + 1])
             if np.count_nonzero(there) >= least:
                 works[r, k], changes[r, k] = work[there].mean(), change[there].mean()
-    told = np.count_nonzero(~np.isnan(works), axis=0) >= 2
+    told = np.count_nonzero(~np.isnan(works), axis=0) >= max(2, replications / 2)
     return [(float(np.nanmean(works[:, k])), estimate(changes[:, k])) for k in np.flatnonzero(told)]
 
 
