@@ -1,5 +1,6 @@
 """Whose queues grow without end? Exact loads at which they must, maps of where they do, and mean changes of a queue."""
 
+from itertools import pairwise
 from math import comb
 
 import numpy as np
@@ -96,15 +97,15 @@ def region(clusters, loads, policies, rounds=600, replications=4, seed=1):
     return pd.DataFrame(rows, columns=["policy", "setting", "load", "growth", "low", "high", "growing"])
 
 
-def drift(workload, policy, rate, edges, replications=4, warmup=0, least=10):
+def drift(workload, policy, rates, edges, replications=4, warmup=0, least=10):
     """By how much does a queue change in a round, on average, at the work that it has?
 
     Parameters
     ----------
     workload : Workload
     policy : str or Policy
-    rate : float
-        Only servers of this rate are looked at.
+    rates : sequence of float
+        Servers of each of these rates are looked at, kind by kind.
     edges : sequence of float, rising
         Bounds of classes of work, queue / rate at a round's start, in rounds: from one up to below the next.
     replications : int
@@ -116,34 +117,46 @@ def drift(workload, policy, rate, edges, replications=4, warmup=0, least=10):
 
     Returns
     -------
-    list of (float, Estimate)
-        Mean work in the class, and the mean change of the work, (queue after - before) / rate, with its 95 % interval
-        over replications.
+    dict
+        rate -> list of (float, Estimate): mean work in a class, and the mean change of the work,
+        (queue after - before) / rate, with its 95 % interval over replications.
     """
-    looked_at = np.flatnonzero(workload.cluster.rates == rate)
-    if not looked_at.size:
-        raise ValueError(f"rate = {brief(rate)}: no server of the cluster has it")
+    for rate in rates:
+        if rate not in workload.cluster.rates:
+            raise ValueError(f"rates: no server of the cluster has rate {brief(rate)}")
     if replications < 2:
         raise ValueError(f"replications = {replications}: must be at least 2, for the intervals")
-    classes = len(edges) - 1
-    works, changes = np.full((2, replications, classes), np.nan)
+    met = {rate: [] for rate in rates}
     for r in range(replications):
-        before, after = _queues(workload, policy, r, warmup, looked_at)
-        work, change = before / rate, (after - before) / rate
-        for k in range(classes):
-            there = (work >= edges[k]) & (work < edges[k + 1])
-            if np.count_nonzero(there) >= least:
-                works[r, k], changes[r, k] = work[there].mean(), change[there].mean()
-    told = np.count_nonzero(~np.isnan(works), axis=0) >= max(2, replications / 2)
-    return [(float(np.nanmean(works[:, k])), estimate(changes[:, k])) for k in np.flatnonzero(told)]
+        queues = _queues(workload, policy, r)
+        for rate in rates:
+            work = queues[warmup:, workload.cluster.rates == rate] / rate
+            met[rate].append(_by_class(work[:-1], np.diff(work, axis=0), edges, least))
+    return {rate: _told(np.array(classes)) for rate, classes in met.items()}
 
 
-def _queues(workload, policy, replication, warmup, servers):
-    """Queues of some servers at the start and at the end of each round, two arrays (rounds, servers)."""
+def _by_class(works, changes, edges, least):
+    """Mean work and mean change in each class, shape (classes, 2); nan where it was met too seldom."""
+    means = np.full((len(edges) - 1, 2), np.nan)
+    for k, (low, high) in enumerate(pairwise(edges)):
+        there = (works >= low) & (works < high)
+        if np.count_nonzero(there) >= least:
+            means[k] = works[there].mean(), changes[there].mean()
+    return means
+
+
+def _told(means):
+    """The classes met in enough replications, from their means, shape (replications, classes, 2)."""
+    often = np.count_nonzero(~np.isnan(means[:, :, 0]), axis=0) >= max(2, len(means) / 2)
+    return [(float(np.nanmean(means[:, k, 0])), estimate(means[:, k, 1])) for k in np.flatnonzero(often)]
+
+
+def _queues(workload, policy, replication):
+    """All queues at the start of each round, and at the end of the last, shape (rounds + 1, n)."""
     simulation = Simulation(workload, policy, replication)
     arrivals, capacities = workload.open(replication).take(workload.rounds)
-    queues = np.zeros((workload.rounds + 1, len(servers)))
+    queues = np.zeros((workload.rounds + 1, workload.cluster.servers))
     for now in range(workload.rounds):
         simulation.advance(arrivals[now : now + 1], capacities[now : now + 1])
-        queues[now + 1] = simulation.queues.lengths[servers]
-    return queues[warmup:-1], queues[warmup + 1 :]
+        queues[now + 1] = simulation.queues.lengths
+    return queues

@@ -125,7 +125,7 @@ def test_a_drift_is_that_of_a_plain_replay():
         means.append([np.mean(some, axis=0) if len(some) >= 10 else (np.nan, np.nan) for some in seen])
     expected = np.array(means)
     told = [k for k in range(4) if np.sum(~np.isnan(expected[:, k, 0])) >= 2]
-    found = stability.drift(workload, "SCD", 2.5, edges, 3, warmup)
+    found = stability.drift(workload, "SCD", [2.5], edges, 3, warmup)[2.5]
     assert len(told) == len(found) >= 2
     for k, (work, change) in zip(told, found, strict=True):
         assert (work, change.value) == pytest.approx(np.nanmean(expected[:, k], axis=0))
@@ -136,7 +136,7 @@ def test_long_queues_drift_as_theory_says():
     """WR pulls every long queue back by 1 - rho; uniform random pushes a slow server by its arrivals less 1."""
     workload = lb.Workload(lb.Cluster.two_speeds(6, 3, fast=4), 0.9, 400, seed=1)
     for name, rate, exact in (("WR", 4.0, -0.1), ("JSQ(1)", 1.0, 0.9 * 15 / 6 - 1)):
-        ((_, change),) = stability.drift(workload, name, rate, [8, 10_000], replications=4)
+        ((_, change),) = stability.drift(workload, name, [rate], [8, 10_000], replications=4)[rate]
         assert abs(change.value - exact) < 2 * (
             change.high - change.value
         )  # twice the 95 % half-width, seed fixed
@@ -144,10 +144,10 @@ def test_long_queues_drift_as_theory_says():
 
 def test_a_drift_names_what_is_wrong():
     workload = lb.Workload(lb.Cluster([1.0, 2.0], 1), 0.5, 10)
-    with pytest.raises(ValueError, match="rate = 3: no server of the cluster has it"):
-        stability.drift(workload, "WR", 3.0, [0, 1])
+    with pytest.raises(ValueError, match="rates: no server of the cluster has rate 3"):
+        stability.drift(workload, "WR", [3.0], [0, 1])
     with pytest.raises(ValueError, match="replications = 1: must be at least 2"):
-        stability.drift(workload, "WR", 1.0, [0, 1], replications=1)
+        stability.drift(workload, "WR", [1.0], [0, 1], replications=1)
 
 
 def test_totals_show_growth_as_a_line_through_the_second_half():
