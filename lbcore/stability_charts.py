@@ -6,7 +6,7 @@ from plotly.subplots import make_subplots
 from lbcore.charts import look
 from lbcore.figures import TEXT, plain_layout
 
-UNIFORM = {"colour": "#9140b8", "dash": "dot", "mark": "star"}  # uniform random, not to be taken for JSQ(2)
+UNIFORM = {"colour": "#a95fd0", "dash": "dot", "mark": "star"}  # uniform random, not to be taken for JSQ(2)
 LINES = ({"color": TEXT, "width": 1.5, "dash": "dash"}, {"color": TEXT, "width": 2, "dash": "solid"})
 
 
