@@ -200,7 +200,9 @@ SIMULATION = [  # tried in test_mutations_simulation.py, so that another worker 
     Mutation("explore/load", "min(groups, np.unique(rates).size)", "groups", ("live",), only="groups"),
     Mutation("stability", "/ shares[forced]", "* shares[forced]", ("stability",), ("10",), only="worst"),
     Mutation("stability_charts", "jobs[half[0] :].mean()", "jobs.mean()", ("stability",), only="through"),
-    Mutation("explore/stability", "self.rounds, seed=1", "self.rounds, seed=2", ("stability",), only="panel_shows"),
+    Mutation(
+        "explore/stability", "self.rounds, seed=1", "self.rounds, seed=2", ("stability",), only="panel_shows"
+    ),
     Mutation("theory", "return 1 + float(weights", "return float(weights", ("theory",)),
 ]
 
