@@ -41,6 +41,7 @@ _NAMES = {  # name -> the module that defines it
     "LoadPanel": "explore",
     "LearningPanel": "explore",
     "EstimatePanel": "explore",
+    "StabilityPanel": "explore",
 }
 _MODULES = [
     "waterfill",
@@ -68,11 +69,13 @@ _MODULES = [
     "herding",
     "guessing",
     "theory",
+    "stability",
     "judge",
     "figures",
     "charts",
     "message_charts",
     "areas",
+    "stability_charts",
     "animation",
     "timing",
     "explore",

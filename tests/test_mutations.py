@@ -205,6 +205,11 @@ SIMULATION = [  # tried in test_mutations_simulation.py, so that another worker 
     Mutation("limited", "None if result.growing", "None if False", ("limited",), only="lines"),
     Mutation("message_charts", "[mark if e else", "[mark if True else", ("limited",), only="arrows"),
     Mutation("explore/learning", "lb.{learning}({samples})", "lb.{learning}(2)", ("limited",), only="code"),
+    Mutation("stability", "/ shares[forced]", "* shares[forced]", ("stability",), ("10",), only="worst"),
+    Mutation("stability_charts", "jobs[half[0] :].mean()", "jobs.mean()", ("stability",), only="through"),
+    Mutation(
+        "explore/stability", "self.rounds, seed=1", "self.rounds, seed=2", ("stability",), only="panel_shows"
+    ),
     Mutation("theory", "return 1 + float(weights", "return float(weights", ("theory",)),
 ]
 

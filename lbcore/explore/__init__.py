@@ -6,6 +6,7 @@ from lbcore.explore.herd import HerdPanel
 from lbcore.explore.learning import LearningPanel
 from lbcore.explore.load import LoadPanel
 from lbcore.explore.solver import SolverPanel
+from lbcore.explore.stability import StabilityPanel
 from lbcore.explore.water import WaterPanel
 
 __all__ = [
@@ -15,5 +16,6 @@ __all__ = [
     "LearningPanel",
     "LoadPanel",
     "SolverPanel",
+    "StabilityPanel",
     "WaterPanel",
 ]
