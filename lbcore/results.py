@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -145,7 +146,7 @@ class Result:
         """
         return estimate(self.samples(of), confidence)
 
-    @property
+    @cached_property
     def growth(self):
         """Jobs a round by which all queues together grow in the second half of a run, with a 99.9 % interval.
 

@@ -72,7 +72,7 @@ class Running:
 
         Till the round `least` it goes on longer, but no longer than about `limit` seconds, once a round counts.
         """
-        end, size, began = min(most, self.workload.rounds), 8, time.perf_counter()
+        end, size, began = min(most, self.workload.rounds), 16, time.perf_counter()
         while self.now < end:
             lap = time.perf_counter()
             self.start(min(size, end - self.now))

@@ -11,7 +11,7 @@ import traitlets
 
 from lbcore.explore.panel import Panel
 
-PATIENCE = 0.15  # seconds for the first answer,
+PATIENCE = 0.1  # seconds for the first answer,
 ROUNDS, LIMIT = 250, 1.0  # which counts so many rounds, even if that takes longer, but no longer than this
 SLICE = 0.04  # seconds that a refinement takes in one go
 REDRAW = 0.5  # seconds between two drawings of it

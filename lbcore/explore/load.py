@@ -1,5 +1,6 @@
 """The load panel: what load and heterogeneity do to the policies, simulated anew at every move."""
 
+from functools import lru_cache
 from types import MappingProxyType
 
 import ipywidgets as widgets
@@ -145,7 +146,7 @@ class LoadPanel(LivePanel):
             "policies": list(results),
             "means": [result.estimate() for result in results.values()],
             "growing": [r.growth.value if r.growing else None for r in results.values()],
-            "floor": pooled_floor(cluster, load),
+            "floor": floor_of(cluster, load),
             "tails": {name: thin(*result.ccdf()) for name, result in steady.items()},
             "queues": {
                 name: (
@@ -230,6 +231,12 @@ class LoadPanel(LivePanel):
             f"workload = lb.Workload(cluster, load={load}, rounds={self.running.now}, seed={servers['seed']})\n"
             f"lb.compare(workload, [{', '.join(names)}], replications={REPLICATIONS}, warmup={self.running.warmup})"
         )
+
+
+@lru_cache(maxsize=64)
+def floor_of(cluster, load):
+    """The pooled floor; asked again and again while a panel refines."""
+    return pooled_floor(cluster, load)
 
 
 def by_speed(rates, groups=20):
