@@ -13,8 +13,8 @@ from lbcore.explore.panel import Panel
 
 PATIENCE = 0.1  # seconds for the first answer,
 ROUNDS, LIMIT = 250, 1.0  # which counts so many rounds, even if that takes longer, but no longer than this
-SLICE = 0.04  # seconds that a refinement takes in one go
-REDRAW = 0.5  # seconds between two drawings of it
+SLICE = 0.15  # seconds of a refinement in one go; two cores share eight replications: a new move waits a quarter of it
+REDRAW = 0.7  # seconds between two drawings of it
 
 
 class Ticks(widgets.Box):
