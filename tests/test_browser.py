@@ -42,7 +42,10 @@ WITH_PANELS = [
     "01_ideal_workload",
     "02_dispatch_probabilities",
     "03_kkt_and_cvxpy",
+    "06_homogeneous_and_limited_information",
     "07_load_and_heterogeneity",
+    "09_unknown_arrivals",
+    "10_stability",
 ]
 
 
