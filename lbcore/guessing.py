@@ -120,7 +120,7 @@ def tolerance(results, guesses, share):
     """
     results, guesses = list(results), as_floats("guesses", list(guesses))
     if not all(isinstance(result, Result) for result in results) or len(results) != guesses.size:
-        raise ValueError(f"results: give one Result for each of the {guesses.size} guesses")
+        raise ValueError(f"results = {results!r:.80}: give one Result for each of the {guesses.size} guesses")
     if not (guesses.size > 1 and guesses[0] > 0 and (np.diff(guesses) > 0).all()):
         raise ValueError(f"guesses = {guesses}: must rise from above 0")
     curves = np.array([np.inf * r.samples() if r.growing else r.samples() for r in results])

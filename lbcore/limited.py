@@ -4,6 +4,7 @@ import pandas as pd
 
 from lbcore import information
 from lbcore.simulator import compare
+from lbcore.summary import told
 
 KINDS = ("sampled", "answered", "gossip")
 
@@ -52,8 +53,8 @@ def lines(runs, of="mean"):
     found = {}
     for (kind, _), comparison in runs.items():
         for name, result in comparison.items():
-            told = None if result.growing else result.estimate(of)
-            found.setdefault((name, kind), []).append((result.messages, told))
+            mean = None if result.growing else result.estimate(of)
+            found.setdefault((name, kind), []).append((result.messages, mean))
     return {key: sorted(points, key=lambda point: point[0]) for key, points in found.items()}
 
 
@@ -69,7 +70,6 @@ def table(runs):
     for (kind, d), comparison in runs.items():
         last = list(comparison.values())[-1]
         rows[f"{kind}({d})"] = {"messages": f"{last.messages:.0f}", "mean age": f"{last.mean_age:.2f}"} | {
-            name: f"growing, {result.growth.value:+.3g}" if result.growing else str(result.estimate())
-            for name, result in comparison.items()
+            name: told(result) for name, result in comparison.items()
         }
     return pd.DataFrame.from_dict(rows, orient="index")

@@ -62,7 +62,7 @@ def set_totals(figure, runs, points=100):
 
 
 def region(table, lines=None, setting="rate of the fast ones", width=720, height=430):
-    """A small map a policy: a triangle where growth is told from 0, a ring where not; larger for more growth.
+    """A small map a policy: a triangle where growth is told from 0, a ring where not.
 
     Parameters
     ----------

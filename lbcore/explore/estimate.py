@@ -1,12 +1,10 @@
 """The estimate panel: SCD with any fixed guess of the arrivals, between SED and weighted random."""
 
-import ipywidgets as widgets
-
 from lbcore import charts, policies
 from lbcore.cluster import Cluster
 from lbcore.explore.live import LivePanel
 from lbcore.explore.load import REPLICATIONS, STEPS, LoadPanel, plan
-from lbcore.explore.panel import Panel
+from lbcore.explore.panel import Panel, choice
 from lbcore.results import difference
 from lbcore.running import Running
 from lbcore.workload import Workload
@@ -33,12 +31,7 @@ class EstimatePanel(LoadPanel):
         titles = {"guess": "guess of the total"}
         steps = {"guess": GUESSES, "load": STEPS["load"], "dispatchers": STEPS["dispatchers"]}
         controls = {
-            name: widgets.SelectionSlider(
-                options=[(f"{v:,.10g}", v) for v in sorted({*values, first[name]})],
-                value=first[name],
-                description=titles.get(name, name),
-                continuous_update=True,
-            )
+            name: choice(titles.get(name, name), values, first[name], form=",.10g")
             for name, values in steps.items()
         }
         LivePanel.__init__(
@@ -52,6 +45,10 @@ class EstimatePanel(LoadPanel):
     def arrange(self, controls):
         """One slider below the other."""
         return Panel.arrange(self, controls)
+
+    def idle(self, **_):
+        """Every control has a meaning always."""
+        return {}
 
     def start(self, guess, load, dispatchers):
         """The simulation of some settings, and how many rounds its first answer has."""

@@ -6,6 +6,7 @@ from lbcore import charts, information
 from lbcore.cluster import Cluster
 from lbcore.explore.live import LivePanel, Ticks
 from lbcore.explore.load import REPLICATIONS, LoadPanel
+from lbcore.explore.panel import choice
 from lbcore.running import Running
 from lbcore.workload import Workload
 
@@ -74,10 +75,7 @@ class LearningPanel(LoadPanel):
             ),
         }
         for name, steps in STEPS.items():
-            values = sorted({*steps, first[name]})
-            controls[name] = widgets.SelectionSlider(
-                options=[(f"{value:g}", value) for value in values], value=first[name], description=name
-            )
+            controls[name] = choice(name, steps, first[name])
         controls["split"] = widgets.Checkbox(first["split"], description="batches may be split")
         controls["policies"] = Ticks(self.known, [n for n in self.known if n in ticked], "policies")
         LivePanel.__init__(  # the load panel's pictures and words, under controls of its own
@@ -88,9 +86,12 @@ class LearningPanel(LoadPanel):
             "below; beside it the tail of the response times on a logarithmic axis.",
         )
 
+    def idle(self, learning, **_):
+        """Nobody samples where all is shown."""
+        return {"samples": learning == ALL}
+
     def start(self, servers, learning, samples, split, load, dispatchers, policies):
         """The simulation of some settings, and how many rounds its first answer has."""
-        self.controls["samples"].disabled = learning == ALL
         workload = Workload(cluster_of(servers, dispatchers)[0], load, ROUNDS, seed=1)
         seen = information_of(learning, samples)[0]
         return Running(workload, list(policies), REPLICATIONS, WARMUP, seen, split), FIRST

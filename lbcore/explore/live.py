@@ -38,7 +38,9 @@ class Ticks(widgets.Box):
     def _known(self, proposal):
         for name in proposal["value"]:
             if name not in self._boxes:
-                raise ValueError(f"{name!r} is not among the boxes: {', '.join(self._boxes)}")
+                raise ValueError(
+                    f"{name!r} is not among the boxes: {', '.join(self._boxes)}; name all when making the panel"
+                )
         return tuple(name for name in self._boxes if name in proposal["value"])
 
     def _ticked(self, _):
@@ -85,6 +87,7 @@ class LivePanel(Panel):
         self._drop()
         if self.running is not None:
             self.running.abandon()
+            self.running = None
         self._tell("computing…", 0.0)
         with self._told():
             running, first = self.start(**self.settings())

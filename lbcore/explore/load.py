@@ -10,6 +10,7 @@ import pandas as pd
 from lbcore import charts
 from lbcore.cluster import Cluster
 from lbcore.explore.live import LivePanel, Ticks
+from lbcore.explore.panel import choice
 from lbcore.policies import POLICIES, find
 from lbcore.results import difference
 from lbcore.running import Running
@@ -91,15 +92,7 @@ class LoadPanel(LivePanel):
         if ticked is None:
             ticked = [name for name in self.known if name in TICKED] or list(self.known)
         units = {"heterogeneity": "heterogeneity H"}
-        controls = {
-            name: widgets.SelectionSlider(
-                options=[(f"{v:g}", v) for v in sorted({*steps, first[name]})],
-                value=first[name],
-                description=units.get(name, name),
-                continuous_update=True,
-            )
-            for name, steps in STEPS.items()
-        }
+        controls = {name: choice(units.get(name, name), steps, first[name]) for name, steps in STEPS.items()}
         controls["kind"] = widgets.Dropdown(options=[SPREAD, TWO], value=first["kind"], description="rates")
         controls["share"] = widgets.IntSlider(
             first["share"], min=0, max=100, step=5, description="fast servers (%)"
@@ -124,10 +117,14 @@ class LoadPanel(LivePanel):
         ]
 
     def refresh(self):
-        """As every live panel; only two speeds have a share."""
-        if "share" in self.controls:
-            self.controls["share"].disabled = self.controls["kind"].value != TWO
+        """As every live panel; what has no meaning now cannot be moved."""
+        for name, disabled in self.idle(**self.settings()).items():
+            self.controls[name].disabled = disabled
         super().refresh()
+
+    def idle(self, kind, **_):
+        """Controls that may have no meaning, and whether they have none: only two speeds have a share."""
+        return {"share": kind != TWO}
 
     def start(self, load, policies, **servers):
         """The simulation of some settings, and how many rounds its first answer has."""
@@ -141,6 +138,8 @@ class LoadPanel(LivePanel):
         results = running.results()
         cluster, load = running.workload.cluster, running.workload.load
         groups = by_speed(cluster.rates)
+        speeds = [cluster.rates[group].mean() for group in groups]
+        queues = {name: result.mean_queues for name, result in results.items()}
         steady = {name: result for name, result in results.items() if not result.growing}
         return {
             "policies": list(results),
@@ -148,13 +147,7 @@ class LoadPanel(LivePanel):
             "growing": [r.growth.value if r.growing else None for r in results.values()],
             "floor": floor_of(cluster, load),
             "tails": {name: thin(*result.ccdf()) for name, result in steady.items()},
-            "queues": {
-                name: (
-                    [cluster.rates[g].mean() for g in groups],
-                    [result.mean_queues[g].mean() for g in groups],
-                )
-                for name, result in results.items()
-            },
+            "queues": {name: (speeds, [queue[g].mean() for g in groups]) for name, queue in queues.items()},
             "results": results,
         }
 

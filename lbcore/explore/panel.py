@@ -146,6 +146,12 @@ class Panel(widgets.VBox):
         return bundle
 
 
+def choice(name, steps, first, form="g"):
+    """A slider over some numbers and its first value, which may be another; no bouncing as of a FloatSlider."""
+    options = [(f"{value:{form}}", value) for value in sorted({*steps, first})]
+    return widgets.SelectionSlider(options=options, value=first, description=name)
+
+
 def rows(**arrays):
     """A table for the CSV button: one row a server, counted from 1."""
     table = pd.DataFrame(arrays)

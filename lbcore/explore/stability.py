@@ -5,7 +5,7 @@ import pandas as pd
 
 from lbcore import stability, stability_charts
 from lbcore.cluster import Cluster
-from lbcore.explore.panel import Panel
+from lbcore.explore.panel import Panel, choice
 from lbcore.simulator import compare
 from lbcore.workload import Workload
 
@@ -35,14 +35,7 @@ class StabilityPanel(Panel):
         self.policies, self.rounds = tuple(policies), rounds
         first = {"load": 0.9, "fast": 6, "share": 50, "dispatchers": 10} | settings
         words = {"fast": "rate of fast ones"}
-        controls = {
-            name: widgets.SelectionSlider(
-                options=[(f"{v:g}", v) for v in sorted({*steps, first[name]})],
-                value=first[name],
-                description=words.get(name, name),
-            )
-            for name, steps in STEPS.items()
-        }
+        controls = {name: choice(words.get(name, name), steps, first[name]) for name, steps in STEPS.items()}
         controls["share"] = widgets.IntSlider(
             first["share"], min=0, max=100, step=10, description="fast servers (%)"
         )
